@@ -4,20 +4,7 @@ import { TemporaryFile } from '../util/whole-file.ts'
 import { ingestCsv, ingestRewritten, type ToCsv } from './csv/ingest.ts'
 import { unpack } from './file.ts'
 import { formatOf } from './foreign.ts'
-import { ingestMany } from './many.ts'
-import { ingestParquet } from './parquet/ingest.ts'
-import { fillParts } from './parts/fill.ts'
 import { refuseLongTexts } from './parts/part.ts'
-import {
-  cutPart,
-  editPart,
-  findRepeated,
-  findRows,
-  rewriteParts,
-  verifyPart,
-  writeCompared,
-} from './parts/parts.ts'
-import { profileParts } from './profile.ts'
 import {
   checkUploadOptions,
   type Hooks,
@@ -35,16 +22,23 @@ import type { OpenBook } from './workbook/book.ts'
  */
 export const JOBS = {
   ingest: ingestUpload,
-  ingestMany,
-  rewrite: rewriteParts,
-  cut: cutPart,
-  find: findRows,
-  edit: editPart,
-  fill: fillParts,
-  repeated: findRepeated,
-  compare: writeCompared,
-  profile: profileParts,
-  verify: verifyPart,
+  ingestMany: later(async () => (await import('./many.ts')).ingestMany),
+  rewrite: later(async () => (await import('./parts/parts.ts')).rewriteParts),
+  cut: later(async () => (await import('./parts/parts.ts')).cutPart),
+  find: later(async () => (await import('./parts/parts.ts')).findRows),
+  edit: later(async () => (await import('./parts/parts.ts')).editPart),
+  fill: later(async () => (await import('./parts/fill.ts')).fillParts),
+  repeated: later(async () => (await import('./parts/parts.ts')).findRepeated),
+  compare: later(async () => (await import('./parts/parts.ts')).writeCompared),
+  profile: later(async () => (await import('./profile.ts')).profileParts),
+  verify: later(async () => (await import('./parts/parts.ts')).verifyPart),
+}
+
+type Job<Input, Result> = (duck: Duck, input: Input, hooks: Hooks) => Promise<Result>
+
+/** A job whose code is loaded when it is needed: a reader that takes long to start would make its first upload wait. */
+function later<Input, Result>(load: () => Promise<Job<Input, Result>>): Job<Input, Result> {
+  return async (...given) => (await load())(...given)
 }
 
 export type JobName = keyof typeof JOBS
@@ -83,11 +77,11 @@ async function ingest(duck: Duck, packed: ReadRequest): Promise<IngestResult> {
 
 type Reader = (duck: Duck, known: KnownColumns, request: ReadRequest) => Promise<IngestResult>
 
-/** How each format is read. The code of some is loaded when it is needed: ndjson does not need the Arrow library. */
+/** How each format is read. The code of most is loaded when it is needed: ndjson does not need the Arrow library. */
 const READERS: Readonly<Record<UploadFormat, Reader>> = {
   csv: ingestCsv,
   tsv: ingestCsv,
-  parquet: ingestParquet,
+  parquet: async (...upload) => (await import('./parquet/ingest.ts')).ingestParquet(...upload),
   json: rewriting(() => import('./json/to-csv.ts')),
   ndjson: rewriting(() => import('./json/to-csv.ts')),
   arrow: rewriting(() => import('./arrow/to-csv.ts')),

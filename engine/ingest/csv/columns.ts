@@ -1,11 +1,8 @@
-import { hint } from '../../errors.ts'
-import type { Choice, ColumnReading, ReadRequest, Sampled, UploadOptions } from '../request.ts'
-import type { Target } from '../targets.ts'
-import { badCell, type TextReason } from '../text/errors.ts'
-import { inferType, isNumeric, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import type { Choice, ColumnReading, Sampled, UploadOptions } from '../request.ts'
+import { inferType, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { numbersIn } from './numbers.ts'
+import { isCode } from './open.ts'
 import { type ColumnSample, type FileFacts, VALUE_RULES } from './rules.ts'
-import type { CsvFindings } from './scan.ts'
 import { fieldReader, textReason } from './syntax.ts'
 import type { Field } from './tokenizer.ts'
 import { USUAL_NULLS } from './words.ts'
@@ -34,14 +31,16 @@ export function readColumns(
   const first = samples.map((sample) => (sample ? readColumn(sample, file) : TEXT))
   const decimal = file.given.decimal ?? decimalIn(samples, first, file.delimiter)
   const known = decimal === undefined ? file : { ...file, decimal }
-  const read = samples.map((sample): ColumnReading => {
+  const read = samples.map((sample, at): ColumnReading => {
     if (!sample) return TEXT
     const withMore = (more: readonly Sampled[]) => {
       const values = [...sample.values, ...more]
       const read = readColumn({ ...sample, values, numbers: numbersIn(values) }, known)
       return { ...read, options: { ...file.given, ...read.options } }
     }
-    return { ...readColumn(sample, known), withMore }
+    // Only what a point or a comma in digits such as 2.500 means depends on other columns.
+    const isSame = !sample.numbers || sample.numbers.either.size === 0
+    return { ...(isSame ? first[at]! : readColumn(sample, known)), withMore }
   })
   return inOneStyle(read, samples, known)
 }
@@ -107,11 +106,6 @@ function openValue(kinds: number, { values, isNumber }: Sample, given: UploadOpt
   return values.find(({ text }) => kindOf(text) === TEXT_KIND.bareExponent)
 }
 
-/** What shows that points are before decimal places. */
-const POINTS = TEXT_KIND.fraction | TEXT_KIND.whole | TEXT_KIND.exponent
-
-const isCode = (kinds: number) => (kinds & TEXT_KIND.bareExponent) !== 0 && (kinds & POINTS) === 0
-
 const MOST_SHOWN = 60
 export const choiceOf = ({ row, text }: Pick<Sampled, 'row' | 'text'>) => ({
   row,
@@ -156,8 +150,13 @@ function inOneStyle(
 ): readonly ColumnReading[] {
   const typed = read.filter(({ is }) => is === 'typed')
   const isComma = decimal === ',' && typed.some(({ options }) => options.decimal === ',')
+  // What is before decimal places in most columns is not between thousands in others.
+  const mark = isComma ? ',' : '.'
   const most = Object.fromEntries(
-    ONCE.map((option) => [option, mostOf(typed.map(({ options }) => options[option]))]),
+    ONCE.map((option) => {
+      const found = typed.map(({ options }) => options[option]).filter((value) => value !== mark)
+      return [option, mostOf(found)]
+    }),
   )
   const style: UploadOptions = { ...most, decimal: isComma ? ',' : undefined }
   return read.map((one, at) => {
@@ -195,46 +194,4 @@ export function optionsOf(columns: readonly ColumnReading[]): {
   }
   if (options['nulls']) options['textNulls'] = 'keep'
   return { options, why: [...why.values()] }
-}
-
-/** The error for a value of a column that has to hold numbers or dates, and may hold several. */
-export function ambiguousValue(name: string, { row, value, try: one, or }: TextReason): Error {
-  const choices = [one, or].filter((choice) => choice !== undefined)
-  const advice =
-    choices.length > 0
-      ? `Add ${choices.map(hint).join(' or ')} to say which`
-      : 'Add the options that say which'
-  const what = `${JSON.stringify(value)} may mean several things. ${advice}.`
-  return badCell(row, name, what, { value, try: one, ...(or && { or }) })
-}
-
-/**
- * Why columns are text whose values leave open what they mean: numbers such as 2.500, where nothing in the file shows what
- * the point is for. In a column of whole numbers, only the column itself or an option does.
- * @param targets before their types are inferred
- * @throws EngineError `invalid_upload` if such a column is declared as one of numbers
- */
-export function leftOpen(
-  targets: readonly Target[],
-  { kinds, doubtful }: Pick<CsvFindings, 'kinds' | 'doubtful'>,
-  { readings, options: { decimal, thousands } = {} }: ReadRequest,
-): ReadonlyMap<number, TextReason> {
-  const open = new Map<number, TextReason>()
-  if (!readings) return open
-  const numbers = targets.filter(({ type, source }) => {
-    return source !== undefined && isNumeric(type ?? inferType(kinds[source]!))
-  })
-  const hasPoints = ({ source }: Target) => (kinds[source!]! & POINTS) !== 0
-  const isShown = thousands === ',' || numbers.some(hasPoints)
-  for (const target of numbers) {
-    const { name, type, source } = target
-    const isPoint = decimal !== undefined || (type === 'integer' ? hasPoints(target) : isShown)
-    const [kind, because] = [kinds[source!]! & ~(TEXT_KIND.null | TEXT_KIND.empty), doubtful[source!]]
-    const isName = kind === TEXT_KIND.special || (decimal === undefined && isCode(kind))
-    const isOpen = isName ? type === undefined : !isPoint && (kind & TEXT_KIND.grouped) !== 0
-    if (!isOpen || !because) continue
-    if (type !== undefined) throw ambiguousValue(name, because)
-    open.set(source!, because)
-  }
-  return open
 }

@@ -4,15 +4,9 @@ import { readEnd, readStart } from '../file.ts'
 import type { Choice, ColumnReading, ReadRequest, UploadFormat, UploadOptions } from '../request.ts'
 import { type KnownColumns, namesOfColumns } from '../targets.ts'
 import { isNumeric } from '../text/text-kinds.ts'
-import {
-  ambiguousValue,
-  choiceOf,
-  type Declared,
-  optionsOf,
-  readColumns,
-  type SampledRow,
-} from './columns.ts'
+import { choiceOf, type Declared, optionsOf, readColumns, type SampledRow } from './columns.ts'
 import { endOf, isTotal, isValues, layoutOf, mayBeNames, namesFor, rowsOf, SAMPLE_RECORDS } from './layout.ts'
+import { ambiguousValue } from './open.ts'
 import type { FileFacts } from './rules.ts'
 import { decoderOf, encodingOf, fieldReader } from './syntax.ts'
 import type { Field } from './tokenizer.ts'

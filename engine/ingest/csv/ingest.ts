@@ -26,8 +26,7 @@ import { badTime } from '../text/errors.ts'
 import type { CsvSource, Rewritten } from '../text/rewritten.ts'
 import { holdsEmpty, LOCAL, TEXT_KIND, ZONED } from '../text/text-kinds.ts'
 import { badTimeIn, inZone, zoneError } from '../text/zones.ts'
-import { leftOpen } from './columns.ts'
-import { detectDialect } from './detect.ts'
+import { leftOpen } from './open.ts'
 import { CsvScan } from './scan.ts'
 import { readHeader, refuseOtherDelimiters } from './syntax.ts'
 import { asText, toCsv, withTexts } from './to-csv.ts'
@@ -63,7 +62,7 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
 export function ingestCsv(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
   return inDialect(
     request,
-    () => detectDialect(request, known),
+    async () => (await import('./detect.ts')).detectDialect(request, known),
     (given) => ingestGiven(duck, known, given),
   )
 }

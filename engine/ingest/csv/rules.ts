@@ -146,10 +146,12 @@ export const NULLS_RULE: Rule = {
 /** A form and evidence that days of all values have it. */
 function datesIn(values: readonly Sampled[]): Finding {
   const isIso = (text: string) => (kindOf(text) & (TEXT_KIND.date | TEXT_KIND.timestamp)) !== 0
-  const others = values.filter(({ text }) => !isIso(text))
-  const [first] = others
+  const first = values.find(({ text }) => !isIso(text))
   if (!first || first.text.length > 40 || !/\d/.test(first.text)) return undefined
-  const fitting = DATE_FORMS.filter((form) => others.every(({ text }) => dateIn(form)(text) !== undefined))
+  const possible = DATE_FORMS.filter((form) => dateIn(form)(first.text) !== undefined)
+  if (possible.length === 0) return undefined
+  const others = values.filter(({ text }) => !isIso(text))
+  const fitting = possible.filter((form) => others.every(({ text }) => dateIn(form)(text) !== undefined))
   const [form, ...rivals] = fitting.length > 1 ? closest(fitting, others) : fitting
   if (form === undefined) return undefined
   const isShort = !form.includes('YYYY')

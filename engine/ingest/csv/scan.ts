@@ -14,7 +14,7 @@ import {
   type TextReason,
   TOO_LONG,
 } from '../text/errors.ts'
-import { accepts, certainKinds, DOUBTFUL, inferType, TEXT_KIND } from '../text/text-kinds.ts'
+import { accepts, certainKinds, DOUBTFUL, holdsEmpty, inferType, TEXT_KIND } from '../text/text-kinds.ts'
 import { otherEncoding, textReason } from './syntax.ts'
 import { Tokenizer } from './tokenizer.ts'
 
@@ -56,10 +56,7 @@ export class CsvScan {
   readonly #nulls: Float64Array
   readonly #empties: Float64Array
   readonly #widths: Float64Array
-  /**
-   * Per field: the kinds of values that are accepted without a look at the value itself. Where the type is inferred,
-   * these are the kinds that have been seen.
-   */
+  /** Per field: the kinds that have been seen and are accepted without a look at the value itself. */
   readonly #certain: Int32Array
   readonly #reasons: (TextReason | undefined)[]
   readonly #doubtful: (TextReason | undefined)[]
@@ -87,11 +84,7 @@ export class CsvScan {
     this.#nulls = new Float64Array(fields.length)
     this.#empties = new Float64Array(fields.length)
     this.#widths = new Float64Array(fields.length)
-    this.#certain = Int32Array.from(fields, ({ type, nullable }) => {
-      // The first doubtful value is noted.
-      const certain = type === undefined ? 0 : certainKinds(type, options) & ~DOUBTFUL
-      return nullable ? certain | TEXT_KIND.null : certain
-    })
+    this.#certain = new Int32Array(fields.length)
     this.#reasons = fields.map(() => undefined)
     this.#doubtful = fields.map(() => undefined)
   }
@@ -149,13 +142,11 @@ export class CsvScan {
     if (isBlank && width > 1) return
     if (count !== width) this.#faults.add(this.#misshapen(buffer, from))
     else {
-      const [certain, found, nulls, widths] = [this.#certain, this.#kinds, this.#nulls, this.#widths]
+      const [certain, widths, invalid] = [this.#certain, this.#widths, this.#invalid]
       for (let field = 0; field < width; field++) {
         const kind = kinds[field]!
-        if (kind & ~certain[field]! || this.#invalid) this.#examine(field, kind, buffer)
-        found[field]! |= kind
-        if (kind === TEXT_KIND.null) nulls[field]!++
-        else widths[field]! += ends[field]! - starts[field]!
+        if (kind & ~certain[field]! || invalid) this.#examine(field, kind, buffer)
+        widths[field]! += ends[field]! - starts[field]!
       }
     }
     this.rows++
@@ -163,29 +154,37 @@ export class CsvScan {
     if (this.#longest > LONGEST_RECORD) throw badRow(this.rows, TOO_LONG)
   }
 
-  /** Checks the value itself, because its kind alone does not say that the column accepts it. */
+  /** Checks a value whose kind is new in its column, or does not say by itself that the column accepts it. */
   #examine(field: number, kind: number, buffer: Buffer): void {
-    const row = this.rows + 1
     const { name, type, nullable } = this.#fields[field]!
-    if (kind === TEXT_KIND.null && !nullable) this.#faults.add(missingValue(row, name))
+    const found = this.#kinds[field]!
+    this.#kinds[field] = found | kind
+    if (kind === TEXT_KIND.null) this.#nulls[field]!++
+    else if (kind === TEXT_KIND.empty) this.#empties[field]!++
+    else {
+      this.#examineText(field, kind, found, buffer)
+      return
+    }
+    const isMissing = kind === TEXT_KIND.null || type === undefined || !holdsEmpty(type)
+    if (isMissing && !nullable) this.#faults.add(missingValue(this.rows + 1, name))
+  }
+
+  /** @param found the kinds of the values above */
+  #examineText(field: number, kind: number, found: number, buffer: Buffer): void {
+    const row = this.rows + 1
+    const { name, type } = this.#fields[field]!
     const { starts, ends } = this.#tokenizer
     const bytes = buffer.subarray(starts[field], ends[field])
     if (kind === TEXT_KIND.text && this.#invalid && !isUtf8(bytes)) {
       throw badCell(row, name, `the text is not valid UTF-8. ${otherEncoding(bytes)}`)
     }
-    if ((kind & ~this.#certain[field]!) === 0 || kind === TEXT_KIND.null) return
-    if (kind === TEXT_KIND.empty) {
-      this.#empties[field]!++
-      if (!nullable) this.#faults.add(missingValue(row, name))
-      return
-    }
+    if ((kind & ~this.#certain[field]!) === 0) return
     const text = this.#tokenizer.text(buffer, field)
     if (kind & DOUBTFUL) this.#doubtful[field] ??= textReason(row, text)
     if (type === undefined) {
       this.#certain[field]! |= kind
-      const kinds = this.#kinds[field]!
-      if (inferType(kinds | kind) === 'string')
-        this.#reasons[field] ??= textReason(row, text, inferType(kinds), kind)
+      if (inferType(found | kind) === 'string')
+        this.#reasons[field] ??= textReason(row, text, inferType(found), kind)
       return
     }
     if (!accepts(type, kind, true, () => text, this.#options))

@@ -23,7 +23,7 @@ import {
 } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { holdsEmpty, isNumeric, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import { ambiguousValue, leftOpen } from './columns.ts'
+import { ambiguousValue, leftOpen } from './open.ts'
 import {
   BOM,
   EMPTY,
@@ -361,9 +361,9 @@ class Records implements PieceReader {
     for (const [at, { type }] of fields.entries()) {
       if (type !== undefined && holdsEmpty(type)) this.#learned.texts.add(at)
     }
-    this.#targets = targets
+    this.#targets = withTexts(targets, this.#readings)
     this.#own = fields.map((_, at) => ownReader(this.#readings, at, this.#options))
-    this.#table = new TypedRows(withTexts(targets, this.#readings), this.#options, this.#faults)
+    this.#table = new TypedRows(this.#targets, this.#options, this.#faults)
     return this.#table
   }
 

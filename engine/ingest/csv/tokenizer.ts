@@ -131,9 +131,15 @@ export class Tokenizer {
       let state = start
       let to = at
       let next = 0
-      while ((next = table[state + buffer[to]!]!) !== STOP) {
+      while ((next = table[state + buffer[to]!]!) > STOP) {
         state = next
         to++
+      }
+      if (next === 0) {
+        // The field is text, whatever follows.
+        state = 0
+        do to++
+        while (table[buffer[to]!] === 0)
       }
       const found = kindOf[state >> 8]!
       const byte = buffer[to]

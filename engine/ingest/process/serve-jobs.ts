@@ -79,6 +79,8 @@ const REPORT_MS = 200
 export function serveJobs(jobs: object): void {
   /** What ends each of the jobs that are under way. */
   const running = new Map<number, AbortController>()
+  /** The names of jobs that have been done. */
+  const done = new Set<string>()
   process.on('message', (message: ToReader) => {
     if (message.kind === 'start') run(message)
     else running.get(message.id)?.abort()
@@ -101,7 +103,8 @@ export function serveJobs(jobs: object): void {
     running.delete(id)
     tell({ kind: 'settled', id, outcome, usage: usage() })
     // Node would do this in an orderly end, which this process never has. What it compiled, the next one need not.
-    if (id === 1) flushCompileCache()
+    if (!done.has(name)) flushCompileCache()
+    done.add(name)
   }
 
   setInterval(() => {

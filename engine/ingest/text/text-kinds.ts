@@ -164,8 +164,8 @@ export function classifier(): Classifier {
   return made
 }
 
-/** Stands in a transition table where a byte ends or interrupts the text. No state has this number. */
-export const STOP = 0xffff
+/** Stands in a transition table where a byte ends or interrupts the text. Only state 0 has a lower number. */
+export const STOP = 1
 
 /** The classifier's table, with `STOP` in the entries of some bytes. */
 export function transitions(stops: readonly number[]): Uint16Array {
