@@ -28,6 +28,13 @@ describe('values below the sample are read only with evidence', () => {
     expect((await read('a,b', '12,x', ['2.000,x'])).shape).toEqual(['a: string', 'b: string'])
   })
 
+  test('versions in another column, which stay text, do not show what the point is for', async () => {
+    const lines = Array.from({ length: 1500 }, (_, row) => `12;5.${row % 2 === 0 ? 9 : 10}\n`).join('')
+    const { shape, values } = await bench.read('csv', `a;b\n${lines}2.500;5.9\n`, AUTO)
+    expect(shape).toEqual(['a: string', 'b: string'])
+    expect(values[1500]).toEqual(['2.500', '5.9'])
+  })
+
   test.each([
     ['in the column', 'a,b', '12,x', ['2.500,x', '3.75,x']],
     ['in another column', 'a,b', '12,7', ['2.500,8', '3,0.125']],

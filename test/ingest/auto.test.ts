@@ -294,6 +294,12 @@ describe('dialect=auto finds the table', () => {
   })
 })
 
+test('a comma is not between thousands in one column and before decimal places in another', async () => {
+  const { columns, chosen } = await readAs('id;n;x\n1;999;3,5\n2;1,234;4,25\n3;12;0,125')
+  expect(columns).toEqual(['id: integer', 'n: string', 'x: double'])
+  expect(chosen).toEqual(['delimiter=;', 'decimal=,'])
+})
+
 test('the answer has each option that was chosen, and the value that shows it', async () => {
   const text = 'Zeit;Preis;Menge\n01.12.2023;1.234,50;3\n31.01.2024;-;4\n'
   const { why } = await bench.read('csv', text, AUTO)

@@ -54,7 +54,7 @@ export class Numbers {
     if (grouped && !isZero) {
       const [, lead = '', mark, more, decimal] = grouped
       this.#lead = Math.min(this.#lead, lead.length)
-      if (mark === decimal || (grouped[1]!.startsWith('0') && grouped[1] !== '0')) return false
+      if (mark === decimal) return false
       const isEither = (mark === '.' || mark === ',') && more === '' && decimal === undefined
       note(isEither ? this.either : this.groups, /\s/.test(mark!) ? ' ' : mark!)
       if (decimal !== undefined) note(this.decimals, decimal)

@@ -15,7 +15,7 @@ import type { SizedPart } from '../request.ts'
 import { finishPart, measure, readParts, type WrittenPart, writePart } from './part.ts'
 
 /** Parts of one dataset, and the columns with which their rows are to be written. */
-interface RewriteInput {
+export interface RewriteInput {
   readonly parts: readonly string[]
   readonly target: string
   readonly from: readonly Column[]
@@ -101,7 +101,7 @@ interface Cut {
   readonly target: string
 }
 
-interface CutInput {
+export interface CutInput {
   readonly part: string
   readonly cuts: readonly Cut[]
   readonly columns: readonly Column[]
@@ -326,7 +326,7 @@ export async function findRepeated(
 }
 
 /** What all pages of a part say. */
-interface VerifiedPart {
+export interface VerifiedPart {
   readonly rows: number
   /** Its columns without the ordinals. */
   readonly columns: readonly string[]
