@@ -131,6 +131,16 @@ test.each([
   expect(await query.explain()).not.toMatch(/ORDER_BY|WINDOW|TOP_N/)
 })
 
+test('rows of a branch within a branch come before those of the next, however deep it is', async () => {
+  const within = 'concat(concat(filter(a eq 3),filter(a eq 2)),filter(a eq 1))'
+  expect(await rows({ apply: within })).toEqual(['3 2', '2 1', '1 1'])
+  expect(await rows({ apply: `${within}/groupby((a),aggregate(b with max as b))` })).toEqual([
+    '3 2',
+    '2 1',
+    '1 1',
+  ])
+})
+
 test('a branch that is out of order is sorted by itself, also within another concat()', async () => {
   const apply = 'concat(identity,topcount(2,a),orderby(a desc)/top(2))/concat(filter(b eq 2),identity)'
   const all = ['1 1', '2 1', '3 2', '2 1', '3 2', '3 2', '2 1']
