@@ -20,6 +20,8 @@ const answers = new Map<string, number>()
 const ending = new AbortController()
 
 process.once('message', () => ending.abort())
+// Whoever started it is gone.
+process.once('disconnect', () => process.exit(1))
 await Promise.all([
   ...again(6, whole('POST', '/sql', JOIN, 'text/plain')),
   ...again(4, slowly(`/sql?q=${encodeURIComponent('SELECT * FROM hostile.rows')}`)),
