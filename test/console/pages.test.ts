@@ -142,6 +142,8 @@ describe.skipIf(withoutBrowser())('every page', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByText('400 rows then, 100 now.').waitFor()
     await dialog.getByRole('row', { name: /day highest 2025-02-03 2024-04-09/ }).waitFor()
+    await dialog.getByText('The first 50 changes; all of them are at').waitFor()
+    expect(await dialog.getByRole('row', { name: /^2 deleted/ }).count()).toBe(50)
     await walked.expectClean('dialog-compare')
     await page.keyboard.press('Escape')
     await older.getByRole('link', { name: 'Look' }).click()
@@ -153,6 +155,33 @@ describe.skipIf(withoutBrowser())('every page', () => {
     await walked.expectClean('toast-undo')
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(current).toBe(100)
+  })
+
+  it('compares the rows of versions, with the old and the new value of each cell', async () => {
+    const { stage } = walked
+    const { page } = walked.visitor
+    const rows = [
+      { id: 1, 2024: 'a', b: null },
+      { id: 2, 2024: 'b', b: 1 },
+    ]
+    const columns = [
+      { name: 'id', type: 'integer' },
+      { name: '2024', type: 'string' },
+      { name: 'b', type: 'integer' },
+    ]
+    const made = await stage.api('POST', '/datasets', { name: 'compared', repositoryId: 1, columns })
+    const { id } = (await made.json()) as { id: number }
+    await stage.api('PATCH', `/datasets/${id}`, { key: ['id'] })
+    await stage.api('PUT', `/datasets/${id}/data`, { rows })
+    await stage.api('PATCH', `/datasets/${id}/data?$filter=id%20eq%201`, { b: 7 })
+    await walked.go(`datasets/${id}?view=history`)
+    await page.getByRole('row', { name: /^2 / }).getByRole('button', { name: 'Compare' }).click()
+    const table = page.getByRole('dialog').getByRole('region', { name: 'Changed rows' })
+    await table.getByRole('row', { name: /^3 changed 1 a null 7$/ }).waitFor()
+    expect(await table.getByRole('row').count()).toBe(2)
+    await walked.expectClean('dialog-compare-rows')
+    await page.keyboard.press('Escape')
+    await stage.api('DELETE', `/datasets/${id}`)
   })
 
   it('shows all of the versions and what can be done with them on a tablet', async () => {

@@ -10,6 +10,7 @@ import { openDialog } from '../ui/dialog.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
 import { restore } from './actions.tsx'
+import { ChangedRows } from './changed-rows.tsx'
 import type { Exploration } from './exploration.ts'
 import { Revisions } from './revisions.tsx'
 
@@ -94,7 +95,7 @@ function signed(sign: string, rows: number | null): string {
 
 const FIGURES = ['countdistinct', 'min', 'max'] as const
 
-/** What differs between two versions: the number of rows, the columns, and figures of each column. */
+/** What differs between two versions: the number of rows, the columns, figures of each column, and the rows. */
 function Comparison(props: { readonly id: number; readonly before: number; readonly after: number }) {
   const { id, before, after } = props
   const resource = useResource(
@@ -123,6 +124,7 @@ function Comparison(props: { readonly id: number; readonly before: number; reado
           )
         }}
       </Loaded>
+      <ChangedRows {...props} />
     </div>
   )
 }
