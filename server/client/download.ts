@@ -82,7 +82,7 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
   if (rest !== '') yield rest
 }
 
-/** Yields the rows of each server-sent event with its id, while they arrive. Ends with the event `end`. */
+/** Yields the rows of server-sent events up to each id, while they arrive. Ends with the event `end`. */
 export async function* eventsOf<Row>(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<{ readonly next: number; readonly rows: Row[] }, void, undefined> {
@@ -91,7 +91,7 @@ export async function* eventsOf<Row>(
   for await (const line of linesOf(chunks)) {
     if (line.startsWith('data: ')) rows.push(parse(line.slice(6)) as Row)
     else if (line.startsWith('id: ')) next = Number(line.slice(4))
-    else if (line.startsWith('event: ')) return
+    else if (line === 'event: end') return
     else if (line === '' && next !== undefined) {
       yield { next, rows }
       next = undefined

@@ -48,8 +48,8 @@ const CHANGES = {
     'response is 410, with a link to the whole table.\n\n' +
     'With `follow=true`, a line `{"_change":"complete","_version":13}` says that all changes up to that version were ' +
     'sent, and is repeated while there are none; go on from it with `since` after a cut connection. As server-sent ' +
-    'events, the rows up to a version are one event with that version as its `id`, and `Last-Event-ID` takes the place ' +
-    'of `since`. If the server ends the stream, its last line has `"_change":"end"` and the error, or the last event ' +
+    'events, each row is an event `change`, the last one up to a version has that version as its `id`, and ' +
+    '`Last-Event-ID` takes the place of `since`. If the server ends the stream, its last line has `"_change":"end"` and the error, or the last event ' +
     'the name `end`. A client that stops reading is cut off.',
   querystring: PARAMETERS,
   response: (() => {

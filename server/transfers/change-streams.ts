@@ -56,24 +56,29 @@ function lineOf(what: string, version: number, [change, number]: Changes['names'
 }
 
 /**
- * Server-sent events (HTML, 9.2). A batch is one event, of which each line is a row, so a client has all of it or nothing.
- * The id, also of an event without rows, is what the client sends as `Last-Event-ID` when it comes again.
+ * Server-sent events (HTML, 9.2), one for each row. Only the last of a batch has an id, which is what the client sends as
+ * `Last-Event-ID` when it comes again: a batch that was cut off is sent again whole. An event of an id alone says that no
+ * row has changed up to a version.
  */
 const EVENTS: Framing = {
   contentType: 'text/event-stream',
-  rows: dataLines,
+  rows: rowEvents,
   complete: (version) => `id: ${version}\n\n`,
   alive: () => ':\n\n',
-  end: (error) => `event: end\ndata: ${JSON.stringify(error)}\n\n`,
+  // Behind a row that waits for what follows it.
+  end: (error) => `\nevent: end\ndata: ${JSON.stringify(error)}\n\n`,
 }
 
-async function* dataLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let isStart = true
+const EVENT = 'event: change\ndata: '
+
+/** The events of rows. The last one is not ended, so that an id may follow. */
+async function* rowEvents(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let before = EVENT
   for await (const chunk of bytes) {
     if (chunk.byteLength === 0) continue
     const text = Buffer.from(chunk).toString('latin1')
-    yield Buffer.from(`${isStart ? 'data: ' : ''}${text.replace(/\n(?!$)/g, '\ndata: ')}`, 'latin1')
-    isStart = text.endsWith('\n')
+    yield Buffer.from(before + text.replace(/\n(?!$)/g, `\n\n${EVENT}`), 'latin1')
+    before = text.endsWith('\n') ? `\n${EVENT}` : ''
   }
 }
 

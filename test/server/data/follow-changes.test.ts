@@ -140,21 +140,29 @@ describe('changes that are followed', () => {
     expect([await events.line(), await events.line(), await events.line()]).toEqual(['id: 1', '', ':'])
   })
 
-  it('are one server-sent event up to each version, from which Last-Event-ID goes on', async () => {
+  it('are a server-sent event for each row, the last one with the version, from which Last-Event-ID goes on', async () => {
     const { id, write } = await table()
     const accept = 'text/event-stream'
     {
       await using stream = await follow(id, 'since=0&follow=true', { headers: { accept } })
       expect(stream.response.headers['content-type']).toBe(accept)
-      expect(await stream.line()).toBe('data: {"_change":"insert","_version":1,"n":1,"w":"a"}')
-      expect([await stream.line(), await stream.line()]).toEqual(['id: 1', ''])
+      const lines = ['event: change', 'data: {"_change":"insert","_version":1,"n":1,"w":"a"}', 'id: 1', '']
+      for (const line of lines) expect(await stream.line()).toBe(line)
     }
     await write('2,b\n3,c')
     const headers = { accept, 'last-event-id': '1' }
     await using again = await follow(id, 'since=0&follow=true', { headers })
-    expect(await again.line()).toBe('data: {"_change":"insert","_version":2,"n":2,"w":"b"}')
-    expect(await again.line()).toBe('data: {"_change":"insert","_version":2,"n":3,"w":"c"}')
-    expect([await again.line(), await again.line()]).toEqual(['id: 2', ''])
+    for (const line of [
+      'event: change',
+      'data: {"_change":"insert","_version":2,"n":2,"w":"b"}',
+      '',
+      'event: change',
+      'data: {"_change":"insert","_version":2,"n":3,"w":"c"}',
+      'id: 2',
+      '',
+    ]) {
+      expect(await again.line()).toBe(line)
+    }
     const wrong = await at.call(at.root, 'GET', `/datasets/${id}/changes?follow=true`, {
       headers: { ...headers, 'last-event-id': 'x' },
     })
