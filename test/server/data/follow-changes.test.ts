@@ -334,6 +334,8 @@ describe('changes that are followed', () => {
       const columns = [{ name: 'n', type: 'integer' }] as const
       const { id } = await writer.datasets.create({ name: 'events', repositoryId, columns })
       const [APPENDS, ROWS] = [50, 200]
+      // Those that are made while the reader is cut off must still be there when it comes again.
+      await writer.datasets.patch(id, { keep: { versions: 2 * APPENDS, days: 1 } })
       const writing = (async () => {
         for (let at = 0; at < APPENDS; at++) {
           if (at === 15) proxy.cut()
