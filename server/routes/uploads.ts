@@ -103,17 +103,10 @@ const APPEND = {
   description:
     `${WRITING.description}\n\nWith \`commit\`, the body (ndjson, csv or tsv) may go on for as long as it likes: its ` +
     'rows are committed while they come, and at least every 2 MiB. The response begins with the first commit and has a ' +
-    'line for each, `{"version":13,"rows":1000,"total":5000}`, `total` being all rows of the request so far. If the ' +
+    'line of `application/x-ndjson` for each, `{"version":13,"rows":1000,"total":5000}`, `total` being all rows of the request so far. If the ' +
     'request breaks off, the rows that no line has confirmed may be missing. What is wrong with the first rows is an ' +
     'ordinary error; what is wrong with later ones is the last line, which has `code` and `error`, and rows are numbered ' +
     'as in the whole body.',
-  response: {
-    ...WRITING.response,
-    200: {
-      ...WRITING.response[200],
-      content: { ...WRITING.response[200].content, 'application/x-ndjson': { schema: { type: 'string' } } },
-    },
-  },
   querystring: parameters({
     ...parametersOf(UPLOADING),
     ...parametersOf(ADDING),

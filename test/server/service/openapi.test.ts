@@ -318,6 +318,8 @@ describe('every operation, called with what the document allows and with what it
           const content = resolved(documented!)['content'] as Record<string, { schema: Schema }> | undefined
           if (!content || response.body === '') return
           const type = String(response.headers['content-type']).split(';')[0]!
+          // Generated clients would have a text as the answer to every upload, so only words tell of these lines.
+          if (operation.operationId === 'appendData' && type === 'application/x-ndjson') return
           expect(Object.keys(content), what).toContain(type)
           if (type === 'application/json')
             expect(problems(content[type]!.schema, response.json()), what).toBeUndefined()
