@@ -8,7 +8,7 @@ export const isApiKey = (name: string): boolean => name.toLowerCase() === 'apike
 /** Matches the ticket of a link that we made. It is always the last parameter. */
 const TICKET = /(?:^|&)ticket=[^&]*$/
 
-/** Is added to a link by who wants its data in a browser, too, where it is a page else. */
+/** Added to a link to download its data in a browser, which shows a page otherwise. */
 const DOWNLOAD = 'download=true'
 
 /** Whether an address has a ticket, as our links have, which work without a key. */

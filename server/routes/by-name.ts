@@ -21,7 +21,7 @@ export function byNameRoutes(app: Routes, services: Services): void {
   }
   app.route<{ Params: { ticket: string; id: string; format: string } }>({
     method: ['GET', 'HEAD'],
-    url: `/d/ticket=:ticket/:id/data.:format`,
+    url: '/d/ticket=:ticket/:id/data.:format',
     schema: { hide: true },
     // The ticket is checked where the request is passed on to.
     config: { public: true },

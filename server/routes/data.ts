@@ -11,13 +11,12 @@ import { MEDIA_TYPES } from '../client/options.ts'
 import { isLink } from '../http/addresses.ts'
 import { ServerError } from '../http/errors.ts'
 import { type ParameterSchema, parameters, parametersOf, readQuery } from '../http/input.ts'
-import { wantsPage } from '../http/link-page.ts'
 import { errors, type HeaderText, NOT_MODIFIED } from '../openapi/describe.ts'
 import { exampleOf, type FromSchema, type JsonSchema } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import type { LazyQuery } from '../transfers/download.ts'
 import { chooseFormat, encodingOf, FORMAT_NAMES, wantsIeee754 } from '../transfers/formats.ts'
-import { answerLink } from './link-page.ts'
+import { answerLink, openedLink } from './link-page.ts'
 import { linkMetadata } from './metadata.ts'
 import { datasetFor, type Routes, requestedVersion } from './routes.ts'
 
@@ -292,9 +291,10 @@ export function dataRoutes(app: Routes, services: Services): void {
       open: (signal: AbortSignal) => dataset.query(options, readingFor(services, request, signal)),
     }
     if (given.$explain === 'true') return sendExplained(services, request, reply, query, format)
-    if (wantsPage(request)) {
+    const link = await openedLink(services, request)
+    if (link) {
       const { title, name, description } = record
-      return answerLink(services, request, reply, query, { title: title ?? name, description })
+      return answerLink(services, request, reply, link, query, { title: title ?? name, description })
     }
     const ieee754 = format === 'json' && wantsIeee754(given.$format, request.headers.accept)
     return exports.send(request, reply, {

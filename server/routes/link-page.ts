@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checkEncoding, FORMATS, type Format, type Query } from '../../engine/index.ts'
 import { fromHttp, WRITING } from '../../engine/options.ts'
-import { type LinkPage, sendLinkPage } from '../http/link-page.ts'
+import { type LinkPage, sendLinkPage, wantsPage } from '../http/link-page.ts'
 import type { Services } from '../services.ts'
 import type { LazyQuery } from '../transfers/download.ts'
 import { encodingOf } from '../transfers/formats.ts'
@@ -9,19 +9,24 @@ import { encodingOf } from '../transfers/formats.ts'
 /** The most rows of a page, and the most characters of one value. */
 const MOST = { rows: 20, characters: 300 }
 
+/** The link that a browser opens; undefined for everybody else, and where a key lets in whose link has ended. */
+export async function openedLink({ links }: Pick<Services, 'links'>, request: FastifyRequest) {
+  return wantsPage(request) ? links.opened(request.url) : undefined
+}
+
 /**
  * Answers a browser that opens a link with a page: the first rows, and the same rows in each format.
  * @param query the rows that the link opens
  * @param facts what they are, unless the link has a name
  */
 export async function answerLink(
-  { links, exports }: Pick<Services, 'links' | 'exports'>,
+  { exports }: Pick<Services, 'exports'>,
   request: FastifyRequest,
   reply: FastifyReply,
+  { name, expiresAt, sameFor }: NonNullable<Awaited<ReturnType<typeof openedLink>>>,
   query: LazyQuery,
   facts: Pick<LinkPage, 'title' | 'description'>,
 ): Promise<FastifyReply> {
-  const { name, expiresAt, sameFor } = (await links.opened(request.url))!
   const path = request.url.split('?', 1)[0]!
   const options = request.query as Readonly<Record<string, unknown>>
   const downloads = FORMATS.filter((format) => isWritable(format, options)).map((format) => ({

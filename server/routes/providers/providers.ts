@@ -4,7 +4,6 @@ import { ONE_SERIES } from '../../../connectors/transform/series-options.ts'
 import type { Column, DatasetSummary, QueryOptions } from '../../../engine/index.ts'
 import { fromHttp } from '../../../engine/options.ts'
 import { pageOf, parameters, parametersOf } from '../../http/input.ts'
-import { wantsPage } from '../../http/link-page.ts'
 import { errors, json } from '../../openapi/describe.ts'
 import { CATEGORIES, PROVIDER, SEARCH, SEARCH_ALL, SERIES, SERIES_LIST } from '../../records/providers.ts'
 import { listOf } from '../../records/schema.ts'
@@ -12,7 +11,7 @@ import type { Services } from '../../services.ts'
 import { callerOf, providerRecord } from '../../sources/caller.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { PIECES, rowAnswers, rowParameters, rowsAsked } from '../data.ts'
-import { answerLink } from '../link-page.ts'
+import { answerLink, openedLink } from '../link-page.ts'
 import { pathParameter, type Routes } from '../routes.ts'
 
 const UPSTREAM = errors(402, 404, 429, 504)
@@ -107,9 +106,10 @@ export function providerRoutes(app: Routes, services: Services): void {
       request.trace.stage('provider')
       const relation = engine.relation(OBSERVATION_COLUMNS, observationRows(series))
       const query = { open: () => relation.query(withColumns(options, series)) }
-      if (wantsPage(request)) {
+      const link = await openedLink(services, request)
+      if (link) {
         const facts = { title: series.name, description: `${info.name}, ${series.series_id}` }
-        return answerLink(services, request, reply, query, facts)
+        return answerLink(services, request, reply, link, query, facts)
       }
       if (format === 'json' && Object.keys(options).length === 0) {
         return reply.header('row-count', series.observations.length).send(series)

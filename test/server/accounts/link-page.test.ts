@@ -125,6 +125,18 @@ test('a link that has ended, was deleted or changed is a page that says so, and 
   expect((await open(download!)).statusCode).toBe(401)
 })
 
+test('a key lets in beside a link that has ended, and gives the data', async () => {
+  const { id } = await dataset(at, ada, { name: 'beside', csv: 'a\n1\n' })
+  const url = await linkTo(`/datasets/${id}/data`)
+  const series = await linkTo('/providers/fred/series/X?$select=value&$format=csv')
+  time += 301_000
+  expect(await at.call(ada, 'GET', url, { headers: BROWSER })).toMatchObject({
+    statusCode: 200,
+    body: 'a\n1\n',
+  })
+  expect((await at.call(ada, 'GET', series, { headers: BROWSER })).body).toBe('value\n1.5\n')
+})
+
 test('a page says what is wrong where the rows are gone', async () => {
   const { id } = await dataset(at, ada, { name: 'deleted', csv: 'a\n1\n' })
   const url = await linkTo(`/datasets/${id}/data`)

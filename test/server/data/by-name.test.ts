@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { FORMATS } from '../../../engine/index.ts'
 import { dataset, NUMBERS, type Platform, platform } from '../platform.ts'
 
 let at: Platform
@@ -29,15 +30,7 @@ test('a dataset is read, written and described by its name', async () => {
   expect((await at.call(ada, 'POST', NAME)).statusCode).toBe(405)
 })
 
-test.each([
-  'csv',
-  'tsv',
-  'json',
-  'ndjson',
-  'xlsx',
-  'parquet',
-  'arrow',
-])('a name that ends in .%s is the rows in that format', async (format) => {
+test.each(FORMATS)('a name that ends in .%s is the rows in that format', async (format) => {
   for (const path of [`${NAME}.${format}`, `/d/ada${NAME.slice(2)}.${format}`]) {
     const file = await at.call(ada, 'GET', path)
     const same = await at.call(ada, 'GET', `/datasets/${id}/data?$format=${format}`)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { FORMATS } from '../../../engine/index.ts'
 import { type Platform, platform } from '../platform.ts'
 
 const ID = 'EXR/M.USD.EUR.SP00.A'
@@ -22,15 +23,7 @@ afterAll(() => at[Symbol.asyncDispose]())
 const SHOWN =
   'date,value,status\n2024-01-01,1.1,\n2024-02-01,1.2,provisional\n2024-03-01,,"missing, can not exist"\n'
 
-it.each([
-  'csv',
-  'tsv',
-  'json',
-  'ndjson',
-  'xlsx',
-  'parquet',
-  'arrow',
-])('a series as %s has the dates, values and statuses that were selected', async (format) => {
+it.each(FORMATS)('a series as %s has the dates, values and statuses that were selected', async (format) => {
   const url = `/providers/ecb/series/${ID}?$select=date,value,status&$format=${format}`
   const answer = await at.call(at.root, 'GET', url)
   expect(answer.statusCode, answer.body).toBe(200)
