@@ -12,7 +12,7 @@ export const READING = {
   nulls: {
     http: 'nulls',
     kind: 'texts',
-    formats: TEXT,
+    formats: TEXT_OR_SHEET,
     about:
       'Text that means a missing value, for example `NA,NULL,-`. In quotes it stays text in columns of text.',
   },
@@ -20,7 +20,7 @@ export const READING = {
     http: 'textNulls',
     kind: 'text',
     values: ['keep'],
-    formats: TEXT,
+    formats: TEXT_OR_SHEET,
     about:
       'With `keep`, the words of `nulls` stay as they are in columns of text, where `NA` may be Namibia.',
   },
@@ -121,8 +121,8 @@ export const READING = {
     about: 'With `auto`, the options that are not given are chosen by the beginning of the file.',
     details:
       'The response says which ones, and why. A column stays text unless something in the file shows how it is ' +
-      'meant: `01/02/2024` could be in either month. In a workbook, cells have types, so only `skip`, `names` and ' +
-      '`footer` are chosen. ' +
+      'meant: `01/02/2024` could be in either month. In a workbook, cells have types, so only `skip`, `names`, ' +
+      '`footer` and `nulls` are chosen. ' +
       '`standard` means the rules of the format; it is the default, except in the command and the console.',
   },
   dates: {

@@ -232,7 +232,8 @@ const JSON_ROWS: [string, string][] = [
 const CELLS: [unknown, unknown, string][] = [
   ['2.500', '13.000', 'v: string (2.500) = 2.500 / 13.000'],
   [2.5, '3', 'v: string (3) = 2.5 / 3'],
-  ['NA', 1, 'v: string (NA) = NA / 1'],
+  ['NA', 1, 'v: integer = ∅ / 1'],
+  ['NA', '1', 'v: string (NA | nulls=NA) = NA / 1'],
   [true, 1, 'v: string (1) = true / 1'],
   ['007', 8, 'v: string (007) = 007 / 8'],
   [new Date('2024-01-31'), 5, 'v: string (5) = 2024-01-31 / 5'],

@@ -18,7 +18,7 @@ function written(bookType: 'xls' | 'xlsb' | 'xlml', rows: unknown[][]): Buffer {
 
 const SHAPE = [
   ...['id: integer', 'price: double', 'name: string', 'day: date', 'moment: timestamp', 'clock: time'],
-  ...['yes: boolean', 'share: double', 'length: double', 'big: integer'],
+  ...['yes: boolean', 'share: double', 'length: string', 'big: integer'],
 ]
 
 /** A sheet in XML as Excel 2003 writes it. */

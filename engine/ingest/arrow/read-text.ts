@@ -12,7 +12,14 @@ import {
 import type { ColumnType } from '../../types/index.ts'
 import { BadValue, floorDivide, momentOfOurYears, ofDay, ofDigits, ofOurYears } from '../text/bounds.ts'
 import { dayWithTime, malformed, notUtf8, tooFine } from '../text/errors.ts'
-import { clockText, dayText, decimalText, doubleText, timestampText } from '../text/value-text.ts'
+import {
+  clockText,
+  dayText,
+  decimalText,
+  doubleText,
+  durationText,
+  timestampText,
+} from '../text/value-text.ts'
 import { utf8Text } from './arrow-messages.ts'
 
 /** Reads one value of a column's data as text; null where it is missing. */
@@ -164,7 +171,7 @@ function valueReader(data: Data, truncate: boolean): ReadText {
     const zoned = Boolean(type.timezone)
     return (index) => timestampText(momentOfOurYears(micros(values[index], type.unit, truncate)), zoned)
   }
-  if (DataType.isDuration(type)) return (index) => secondsText(micros(values[index], type.unit, truncate))
+  if (DataType.isDuration(type)) return (index) => durationText(micros(values[index], type.unit, truncate))
   if (isList(type) || DataType.isStruct(type) || DataType.isMap(type)) return jsonReader(data, truncate)
   throw malformed(`The Arrow type ${String(type)} is not supported.`)
 }
@@ -188,13 +195,6 @@ function micros(value: bigint | number | undefined, unit: TimeUnit, truncate: bo
 function wholeDays(millis: number): number {
   if (millis % 86_400_000 !== 0) throw new BadValue(dayWithTime)
   return millis / 86_400_000
-}
-
-/** A duration as ISO 8601, in the same way as DuckDB's intervals are written. */
-function secondsText(all: bigint): string {
-  const digits = String(all < 0n ? -all : all).padStart(7, '0')
-  const fraction = digits.slice(-6).replace(/0+$/, '')
-  return `PT${all < 0n ? '-' : ''}${digits.slice(0, -6)}${fraction && `.${fraction}`}S`
 }
 
 /** The value of a decimal without its point, which Arrow stores as little-endian two's complement in 32-bit words. */

@@ -284,6 +284,12 @@ export class TypedRows {
     return badCell(this.rows + 1, name, what, { type })
   }
 
+  /** Notes what is wrong with the value that comes next, which is left out. */
+  refuse(what: string): void {
+    this.#faults.add(this.bad(what))
+    this.#begin()
+  }
+
   /** Notes what is wrong with a row, which is not written. */
   fault(fault: EngineError): void {
     this.#faults.add(fault)

@@ -29,6 +29,13 @@ export function timestampText(micros: bigint, zoned: boolean): string {
   return textUntil(timestamp(scratch, 0, words[0]!, words[1]!, zoned))
 }
 
+/** A duration in microseconds as ISO 8601, in the same way as DuckDB's intervals are written. */
+export function durationText(micros: bigint): string {
+  const digits = String(micros < 0n ? -micros : micros).padStart(7, '0')
+  const fraction = digits.slice(-6).replace(/0+$/, '')
+  return `PT${micros < 0n ? '-' : ''}${digits.slice(0, -6)}${fraction && `.${fraction}`}S`
+}
+
 export function doubleText(value: number): string {
   return textUntil(real(scratch, 0, value))
 }

@@ -9,6 +9,8 @@ export interface SheetCell {
   readonly isText: boolean
   /** The number is a whole one that a program may have rounded to a double before it wrote it. */
   readonly rounded?: boolean
+  /** What is wrong with it as a value, as the end of an error. */
+  readonly fault?: string
 }
 
 /** Our exports continue longer tables on the next sheet. */

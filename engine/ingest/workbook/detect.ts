@@ -1,6 +1,7 @@
 import { findTable, type TableSample } from '../csv/detect.ts'
+import { USUAL_NULLS } from '../csv/words.ts'
 import type { Detected } from '../dialect.ts'
-import type { UploadOptions } from '../request.ts'
+import type { Choice, UploadOptions } from '../request.ts'
 import type { KnownColumns } from '../targets.ts'
 import { MOST_ROWS, type SheetCell } from './book.ts'
 
@@ -28,17 +29,39 @@ export class SheetSample {
 
   /**
    * Titles above the header, names that are missing, notes and totals below the table, by the rules for csv. Cells have
-   * types, so that their values need no options.
+   * types, so that their values need no options, except for words for nothing.
    */
   detect({ dialect: _, ...given }: UploadOptions, known: KnownColumns): Detected {
     const sheet = { delimiter: ',', decimal: '.' } as const
     const { options, why } = findTable(this.#csv(), 'csv', { ...given, ...sheet }, { ...known, columns: [] })
     const { header: _header, ...found } = options
+    const words = given.nulls ? [] : this.#words({ ...given, ...found })
+    const nulls = [...new Set(words.map(({ value }) => value))]
     return {
-      options: { ...given, ...found },
-      why: why.filter(({ option }) => option in found),
+      options: { ...given, ...found, ...(nulls.length > 0 && { nulls, textNulls: 'keep' }) },
+      why: [...why.filter(({ option }) => option in found), ...words.slice(0, 1)],
       columns: [],
     }
+  }
+
+  /** Words for nothing in columns whose other cells are not text. */
+  #words({ skip = 0, footer = 0 }: UploadOptions): readonly Choice[] {
+    const [header, ...below] = this.#start.filter(({ row }) => row > skip)
+    const isWhole = this.#start.at(-1) === this.#end.at(-1)
+    const rows = isWhole ? below.slice(0, below.length - footer) : below
+    const words = new Map<number, Choice[]>()
+    const [values, texts] = [new Set<number>(), new Set<number>()]
+    for (const { row, cells } of rows) {
+      for (const { column, text, isText } of cells) {
+        if (!isText) values.add(column)
+        else if (!USUAL_NULLS.includes(text)) texts.add(column)
+        else {
+          const choice = { option: 'nulls', row: row - header!.row, value: text }
+          words.set(column, [...(words.get(column) ?? []), choice])
+        }
+      }
+    }
+    return [...words].flatMap(([column, found]) => (values.has(column) && !texts.has(column) ? found : []))
   }
 
   #csv(): TableSample {

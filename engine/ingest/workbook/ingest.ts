@@ -3,11 +3,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Duck } from '../../duckdb/duck.ts'
 import { hint } from '../../errors.ts'
 import { ingestRewritten } from '../csv/ingest.ts'
+import { textReason } from '../csv/syntax.ts'
+import { USUAL_NULLS } from '../csv/words.ts'
 import { type Detected, inDialect } from '../dialect.ts'
 import { FileSink, unpacksTooLarge } from '../file.ts'
 import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
 import { type KnownColumns, layColumns, namesOfColumns, type Target } from '../targets.ts'
-import { badCell, malformed, quoteValue } from '../text/errors.ts'
+import { badCell, malformed, quoteValue, type TextReason } from '../text/errors.ts'
 import { Blanks, type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { type Book, MOST_ROWS, type OnRow, type OpenBook, type SheetCell } from './book.ts'
 import { type SheetRow, SheetSample } from './detect.ts'
@@ -48,26 +50,35 @@ async function toCsv(
   target: string,
   known: KnownColumns,
 ): Promise<Rewritten> {
-  try {
-    return await rewrite(open, request, target, known)
-  } catch (error) {
-    if (!(error instanceof Wider)) throw error
-    await rm(target)
-    return rewrite(open, request, target, known, error.width)
+  const learned: Learned = { width: 0, texts: new Set() }
+  for (;;) {
+    try {
+      return await rewrite(open, request, target, known, learned)
+    } catch (error) {
+      if (error !== AGAIN) throw error
+      await rm(target)
+    }
   }
 }
 
-/** Is thrown where a workbook has to be read again, because rows have more values than the header names to number. */
-class Wider {
-  readonly width: number
-
-  constructor(width: number) {
-    this.width = width
-  }
+/** What a pass over the workbook has learned for the next one. */
+interface Learned {
+  /** How many columns there are at least: rows may have more values than the header names to number. */
+  width: number
+  /** The positions of columns of text, in which words for nothing stay as they are. */
+  readonly texts: Set<number>
 }
 
-/** @param width how many columns there are at least */
-async function rewrite(open: OpenBook, request: ReadRequest, target: string, known: KnownColumns, width = 0) {
+/** Is thrown where the workbook has to be read again with what was learned. */
+const AGAIN = Symbol('again')
+
+async function rewrite(
+  open: OpenBook,
+  request: ReadRequest,
+  target: string,
+  known: KnownColumns,
+  learned: Learned,
+) {
   const { options = {}, signal, onProgress, limits } = request
   const { unpackedBytes } = limits
   await using book = await open(request)
@@ -86,10 +97,10 @@ async function rewrite(open: OpenBook, request: ReadRequest, target: string, kno
       if (names) table!.add({ row, cells }, before)
       else {
         if (row <= skip) return
-        names = namesOfColumns(headerOf(cells, width), options)
+        names = namesOfColumns(headerOf(cells, learned.width), options)
         header ??= names
         continues = isDeepStrictEqual(header, names)
-        table ??= new SheetTable(layColumns(known, names), options)
+        table ??= new SheetTable(layColumns(known, names), options, learned)
       }
       before = row
     }
@@ -146,11 +157,19 @@ class SheetTable {
   readonly #footer: number
   /** The last rows, which may be those. */
   readonly #held: HeldRow[] = []
+  readonly #words: ReadonlySet<string>
+  readonly #keepsWords: boolean
+  /** The columns in which words were taken for missing values. */
+  readonly #missing = new Set<number>()
+  readonly #learned: Learned
   /** How many columns have a value. */
   #widest = 0
 
-  constructor(targets: readonly Target[], options: UploadOptions) {
+  constructor(targets: readonly Target[], options: UploadOptions, learned: Learned) {
     this.#table = new TypedRows(targets, options)
+    this.#words = new Set(options.nulls)
+    this.#keepsWords = options.textNulls === 'keep'
+    this.#learned = learned
     this.#isNumbered = options.names === 'number'
     this.#footer = options.footer ?? 0
   }
@@ -176,18 +195,55 @@ class SheetTable {
     if (this.#widest > table.width) return
     this.#blanks.add(row, table.width * (blank + 1), cells.length)
     for (let count = 0; count < blank; count++) table.endRow()
-    writeRow(table, row, cells, this.rounded)
+    this.#cells(row, cells)
   }
 
-  /** @throws EngineError `invalid_upload`, `Wider` */
+  /** @throws EngineError `invalid_upload`; `AGAIN` */
   result(target: string): Rewritten {
     if (this.#held.length < this.#footer) {
       throw malformed(`The sheet has fewer rows than the ${this.#footer} of footer.`, { option: 'footer' })
     }
-    if (this.#widest > this.#table.width) throw new Wider(this.#widest)
+    if (this.#widest > this.#table.width) {
+      this.#learned.width = this.#widest
+      throw AGAIN
+    }
     const result = this.#table.result(target)
     refuseRounded(this.rounded, result.targets)
-    return result
+    const texts = result.targets.flatMap(({ type, source }) => (type === 'string' ? (source ?? []) : []))
+    if (this.#keepsWords && texts.some((at) => this.#missing.has(at))) {
+      for (const at of texts) this.#learned.texts.add(at)
+      throw AGAIN
+    }
+    const { source } = result
+    return { ...result, source: { ...source, reasons: source.reasons.map(withNulls) } }
+  }
+
+  #cells(row: number, cells: readonly SheetCell[]): void {
+    const table = this.#table
+    let next = 0
+    for (const { column, text, kind, isText, rounded, fault } of cells) {
+      if (column >= table.width) {
+        throw malformed(
+          `Sheet row ${row} has a value in column ${column + 1}, but the header has ${table.width} names.`,
+          { row: table.rows + 1 },
+        )
+      }
+      if (column < next) throw malformed(`Sheet row ${row} has two values in column ${column + 1}.`)
+      for (; next < column; next++) table.null()
+      next++
+      if (this.#words.has(text) && !this.#learned.texts.has(column)) {
+        this.#missing.add(column)
+        table.null()
+        continue
+      }
+      if (fault !== undefined) {
+        table.refuse(fault)
+        continue
+      }
+      if (rounded && !this.rounded.has(column)) this.rounded.set(column, { row: table.rows + 1, text })
+      table.value(text, kind, isText)
+    }
+    table.endRow()
   }
 }
 
@@ -244,20 +300,8 @@ function headerOf(cells: readonly SheetCell[], width: number): string[] {
   return Array.from(names, (name) => name ?? '')
 }
 
-function writeRow(table: TypedRows, row: number, cells: readonly SheetCell[], found: Rounded): void {
-  let next = 0
-  for (const { column, text, kind, isText, rounded } of cells) {
-    if (column >= table.width) {
-      throw malformed(
-        `Sheet row ${row} has a value in column ${column + 1}, but the header has ${table.width} names.`,
-        { row: table.rows + 1 },
-      )
-    }
-    if (column < next) throw malformed(`Sheet row ${row} has two values in column ${column + 1}.`)
-    for (; next < column; next++) table.null()
-    if (rounded && !found.has(column)) found.set(column, { row: table.rows + 1, text })
-    table.value(text, kind, isText)
-    next++
-  }
-  table.endRow()
+/** The reason why a column is text, with the option that may help: a word for nothing. */
+function withNulls(reason: TextReason | undefined): TextReason | undefined {
+  const isWord = reason && USUAL_NULLS.includes(reason.value)
+  return isWord ? textReason(reason.row, reason.value, reason.above) : reason
 }

@@ -5,7 +5,7 @@ import type { ZipReader } from '../zip/zip-reader.ts'
 import { attribute, type XmlHandler, XmlReader } from './xml.ts'
 
 /** As what a format shows numbers. `zoned` is the format in which our own exports write UTC timestamps. */
-export type NumberStyle = 'number' | 'date' | 'timestamp' | 'zoned' | 'time'
+export type NumberStyle = 'number' | 'date' | 'timestamp' | 'zoned' | 'time' | 'duration'
 
 export interface Workbook {
   /** The sheets in the order of their tabs. */
@@ -184,6 +184,7 @@ async function readStyles(zip: ZipReader, entry: Entry): Promise<NumberStyle[]> 
 /** The style of a built-in format (ISO 29500-1, 18.8.30). 27 to 36 and 50 to 58 are dates of East Asian locales. */
 function builtInStyle(id: number): NumberStyle {
   if (id === 22) return 'timestamp'
+  if (id === 46) return 'duration'
   if ((id >= 18 && id <= 21) || id === 45 || id === 47) return 'time'
   if ((id >= 14 && id <= 17) || (id >= 27 && id <= 31) || id === 36 || (id >= 50 && id <= 58)) return 'date'
   return 'number'
@@ -191,13 +192,13 @@ function builtInStyle(id: number): NumberStyle {
 
 /** The style of a format code, told by its first section without quoted text, escapes, colours and conditions. */
 export function styleOfFormat(code: string): NumberStyle {
-  if (/\[(h+|m+|s+)\]/i.test(code)) return 'number'
   const zoned = /"Z"\s*$/.test(code)
-  const plain = code
-    .replace(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '')
+  const first = code
+    .replace(/"[^"]*"|\\.|_.|\*./g, '')
     .split(';', 1)[0]!
     .toLowerCase()
-    .replace(/general|am\/pm|a\/p/g, '')
+  if (/\[(h+|m+|s+)\]/.test(first)) return 'duration'
+  const plain = first.replace(/\[[^\]]*\]|general|am\/pm|a\/p/g, '')
   if (/[^ymdhs]*[0#?]/.test(plain) && !/[ydhs]/.test(plain)) return 'number'
   const day = /[yd]/.test(plain)
   const clock = /[hs]/.test(plain)

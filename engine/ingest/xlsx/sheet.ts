@@ -1,6 +1,6 @@
 import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import { clockText, DAY_MICROS, dayText } from '../text/value-text.ts'
+import { clockText, DAY_MICROS, dayText, durationText } from '../text/value-text.ts'
 import { MOST_ROWS, type OnRow, type SheetCell } from '../workbook/book.ts'
 import { type NumberStyle, TextRuns, type Workbook } from './book.ts'
 import { attribute, type XmlHandler } from './xml.ts'
@@ -180,6 +180,8 @@ export function numberCell(
   date1904: boolean,
 ): SheetCell & { readonly isExact?: boolean } {
   const value = Number(digits)
+  if (style === 'duration')
+    return { column, text: serialDuration(digits), kind: TEXT_KIND.text, isText: true }
   const moment = style === 'number' ? undefined : serialMoment(digits, style, date1904)
   if (moment) return { column, ...moment, isText: false }
   // Excel writes up to 17 digits. People typed the shortest number that stands for the same double.
@@ -192,6 +194,7 @@ export function numberCell(
   return {
     ...{ column, text: exact, kind: kindOf(exact), isText: false },
     ...(rounded && { rounded }),
+    ...(style !== 'number' && { fault: noDay(digits, date1904) }),
     ...(long && !rounded && { isExact: true }),
   }
 }
@@ -246,6 +249,22 @@ export function serialMoment(digits: string, style: NumberStyle, date1904: boole
   if (date1904) return moment(day - EPOCH_1904, micros, style)
   if (day < 1 || day === LEAP_DAY_1900) return undefined
   return moment(day - EPOCH_1900 + (day < LEAP_DAY_1900 ? 1 : 0), micros, style)
+}
+
+/** What is wrong with the number of a cell with a date format. Programs disagree by a day about those before 1900. */
+function noDay(digits: string, date1904: boolean): string {
+  const is =
+    Number(digits) === LEAP_DAY_1900 && !date1904
+      ? 'stands for 29 February 1900, a day that never existed'
+      : `is not a day: those of this workbook go from ${date1904 ? '1904-01-01 (0)' : '1900-01-01 (1)'} to 9999-12-31`
+  return `${digits} in a cell formatted as a date ${is}. Write other days as text, such as 1899-12-31, and clear cells that have none.`
+}
+
+/** The number of a cell with a format such as `[h]:mm`, which are days, as ISO 8601. */
+function serialDuration(digits: string): string {
+  const days = Math.abs(Number(digits))
+  const micros = BigInt(Math.floor(days)) * BigInt(DAY_MICROS) + BigInt(microsOfDay(days, digits))
+  return durationText(digits.startsWith('-') ? -micros : micros)
 }
 
 function moment(day: number, micros: number, style: NumberStyle): CellText {
