@@ -123,6 +123,17 @@ export interface Part {
   readonly statistics: PartStatistics | null
 }
 
+/**
+ * What a part is made of whose rows are those of another one, in order, but for some: a change has set these, or left
+ * them out where the part has fewer rows.
+ */
+export interface Origin {
+  /** The hash of the other part. */
+  readonly hash: string
+  /** The changed rows' numbers in the other part, from 0, in order. */
+  readonly rows: readonly number[]
+}
+
 /** What is needed to find the bytes of a part and to check them. */
 export type PartBytes = Pick<Part, 'id' | 'bytes' | 'hash'>
 

@@ -172,6 +172,10 @@ export const CATALOG_STEPS = [
   -- How the last upload was read, as JSON; null where it was read by the rules of its format.
   ALTER TABLE datasets ADD COLUMN upload_options TEXT;
   `,
+  `
+  -- Of which part this one is a changed copy, and in which rows, as JSON; null where it is none or too many have changed.
+  ALTER TABLE parts ADD COLUMN origin TEXT;
+  `,
 ] as const
 
 /**

@@ -4,7 +4,7 @@ import type { Column } from '../types/index.ts'
 import type { Database, Handle, SqlValue } from './database.ts'
 import { isUnwritable } from './failures.ts'
 import { type Change, KEEP, retentionSql } from './history.ts'
-import type { Keep, Part, Version } from './records.ts'
+import type { Keep, Origin, Part, Version } from './records.ts'
 
 interface PartRow extends Omit<Part, 'statistics'> {
   readonly statistics: string | null
@@ -283,16 +283,17 @@ export class Parts {
    * synced while this process lives, and the object has the hash in its name, by which others find it.
    * @param blockSums the sums of its blocks, if it may be read by ranges
    */
-  async describe(part: Part, blockSums?: string): Promise<void> {
+  async describe(part: Part, origin?: Origin, blockSums?: string): Promise<void> {
     const describe = (t: Handle) =>
       t.run(
-        'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ?, block_sums = ? WHERE id = ?',
+        'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ?, origin = ?, block_sums = ? WHERE id = ?',
         part.rows,
         part.bytes,
         part.rawBytes,
         part.hash,
         part.statistics && JSON.stringify(part.statistics),
         new Date().toISOString(),
+        origin ? JSON.stringify(origin) : null,
         blockSums ?? null,
         part.id,
       )
@@ -306,6 +307,14 @@ export class Parts {
    */
   find(id: number): Promise<{ readonly hash: string | null; readonly blockSums: string | null } | undefined> {
     return this.#database.get('SELECT hash, block_sums AS "blockSums" FROM parts WHERE id = ?', id)
+  }
+
+  /** The origins of those parts that have one, by their ids. Only comparisons need them, so no `Part` has its own. */
+  async origins(ids: readonly number[]): Promise<Map<number, Origin>> {
+    const rows = await this.#database.all<{ id: number; origin: string }>(
+      `SELECT id, origin FROM parts WHERE origin IS NOT NULL AND id IN (${['NULL', ...ids].join(', ')})`,
+    )
+    return new Map(rows.map(({ id, origin }) => [id, JSON.parse(origin) as Origin]))
   }
 
   /**

@@ -4,6 +4,7 @@ import { EngineError, invalidOption } from '../errors.ts'
 import { versionSource } from '../plan/parts.ts'
 import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
+import { sameColumns } from '../types/columns.ts'
 import { type Column, quoteLiteral, sqlType } from '../types/index.ts'
 import { Users } from '../util/shared.ts'
 import { PastRows, type ReadingPlace, valueSql } from './past-rows.ts'
@@ -25,8 +26,8 @@ const META = { nullable: false, description: '' } as const
  * The rows that were inserted, deleted and updated from one version of a dataset to another, version by version. It can
  * be queried like a dataset until it is disposed. The first two columns say what happened to a row and in which version.
  *
- * Rows in parts that two versions share have not changed, and an append has only new rows. Otherwise the rows of the
- * other parts are compared as multisets: a group of equal rows is inserted or deleted as often as their number differs.
+ * Rows in parts that two versions share have not changed, and an append has only new rows. Of a part that is a changed copy
+ * of another one, it is known which rows may differ. The other rows are compared as multisets: a group of equal rows is inserted or deleted as often as their number differs.
  * If there is a key, a row deleted and a row inserted with the same key are one updated row. What versions changed that are
  * no longer kept is found with the next one that is.
  */
@@ -102,7 +103,7 @@ export class Changes extends PastRows {
         const { operation } = await store.history.get(datasetId, { version: number })
         const isAppend = operation === 'append' && number === before.number + 1
         const step = stepTo(before, lease.version, isAppend)
-        if (step) steps.push(step)
+        if (step) steps.push(isCompared(step) ? await narrowed(step, store) : step)
       }
       const last = new SharedLease(leases.pop()!)
       return new Changes(leases, last, steps, store, datasetId, since, place)
@@ -180,11 +181,36 @@ function stepTo(before: Version, after: Version, isAppend: boolean): Step | unde
   return removed.length + added.length === 0 ? undefined : { before, after, removed, added }
 }
 
+/** The most rows of parts that a statement names one by one. */
+const MOST_NAMED = 200_000
+
+/** The step with the rows in which parts differ that are changed copies of others, unless these are too many. */
+async function narrowed(step: Step, store: Store): Promise<Step> {
+  const { before, after, removed, added } = step
+  // What is known of the rows is not true of their values under other columns.
+  if (!sameColumns(before.columns, after.columns.slice(0, before.columns.length))) return step
+  const origins = await store.parts.origins(added.map(({ id }) => id))
+  const byHash = new Map(removed.map((part) => [part.hash, part]))
+  const only = new Map<number, readonly number[]>()
+  let named = 0
+  for (const copy of added) {
+    const { hash, rows } = origins.get(copy.id) ?? {}
+    const original = hash === undefined ? undefined : byHash.get(hash)
+    if (!rows || !original) continue
+    // Two parts may have the same bytes.
+    byHash.delete(original.hash)
+    only.set(original.id, rows)
+    only.set(copy.id, copy.rows === original.rows ? rows : [])
+    named += rows.length
+  }
+  return named > MOST_NAMED ? step : { ...step, only }
+}
+
 const partsOf = ({ removed, added }: Step) => [...removed, ...added]
 
-function rowsOf({ after, removed, added, from }: Step): number {
+function rowsOf({ after, removed, added, from, only }: Step): number {
   if (from !== undefined) return after.rows - from
-  return [...removed, ...added].reduce((sum, { rows }) => sum + rows, 0)
+  return [...removed, ...added].reduce((sum, { id, rows }) => sum + (only?.get(id)?.length ?? rows), 0)
 }
 
 function unusedName(name: string, columns: readonly Column[]): string {
@@ -199,6 +225,8 @@ interface Step {
   readonly added: readonly Part[]
   /** For an append, the first of the new rows. */
   readonly from?: number
+  /** By the ids of parts, the only rows of them that may differ; all rows of the others may. */
+  readonly only?: ReadonlyMap<number, readonly number[]>
 }
 
 function isCompared({ removed, added }: Step): boolean {
@@ -222,11 +250,11 @@ function changesSql(
     return `(SELECT ${none.join(', ')} WHERE false)`
   }
   const selects = steps.map((step, index) => {
-    const { before, after, removed, added, from } = step
+    const { before, after, removed, added } = step
     const shown = (change: string, place: string) =>
       `${[`${change} AS c0`, `CAST(${after.number} AS BIGINT) AS c1`, ...values, `${index} AS file_index`, `${place} AS file_row_number`].join(', ')}`
     const read = (version: Version, parts: readonly Part[], sign: number) =>
-      parts.length === 0 ? [] : [rowsSql(version, parts, columns, sign, fileOf, from)]
+      parts.length === 0 ? [] : [rowsSql(version, parts, columns, sign, fileOf, step)]
     const rows = [...read(before, removed, -1), ...read(after, added, 1)].join(' UNION ALL ')
     if (removed.length === 0) return `SELECT ${shown("'insert'", 'place')} FROM (${rows})`
     if (added.length === 0) return `SELECT ${shown("'delete'", 'place')} FROM (${rows})`
@@ -250,11 +278,20 @@ function rowsSql(
   columns: readonly Column[],
   sign: number,
   fileOf: (part: Part) => string,
-  from = 0,
+  { from = 0, only }: Pick<Step, 'from' | 'only'>,
 ): string {
   const values = columns.map((column, index) => `${valueSql(version.columns, column)} AS v${index}`)
   const selects = (files: readonly string[], first: number, where = '') =>
     `SELECT ${[...values, `${sign} AS sign`, `${first} + CAST(file_index AS BIGINT) * ${2 ** 32} + file_row_number AS place`].join(', ')} FROM read_parquet([${files.map(quoteLiteral).join(', ')}])${where}`
+  if (only) {
+    const some = parts.flatMap((part, index) => {
+      const rows = only.get(part.id)
+      if (rows?.length === 0) return []
+      const where = rows && ` WHERE file_row_number IN (${rows.join(', ')})`
+      return [selects([fileOf(part)], index * 2 ** 32, where)]
+    })
+    return some.length > 0 ? some.join(' UNION ALL ') : selects([fileOf(parts[0]!)], 0, ' WHERE false')
+  }
   if (from === 0) return selects(parts.map(fileOf), 0)
   const scan = versionSource(version, fileOf).scan(from, version.rows)
   const slices = scan.kind === 'slices' ? scan.slices : []

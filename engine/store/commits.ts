@@ -1,7 +1,7 @@
 import type { Handle } from '../catalog/database.ts'
 import { recordNamed } from '../catalog/datasets.ts'
 import type { Change } from '../catalog/history.ts'
-import type { Part, Version } from '../catalog/records.ts'
+import type { Origin, Part, Version } from '../catalog/records.ts'
 import { type RemovedPart, versionOf } from '../catalog/versions.ts'
 import type { RunOptions } from '../duckdb/duck.ts'
 import type { PartSizes } from '../engine-options.ts'
@@ -27,6 +27,8 @@ const INGESTS_OF_ONE = 2
 export interface MakingOptions extends RunOptions {
   /** On whose behalf, as the engine's caller names accounts. */
   readonly by?: string | undefined
+  /** What the rows are made of, if they become one part. */
+  readonly origin?: Origin | undefined
 }
 
 /** What those need of a store that read parts and commit others. */
@@ -113,7 +115,7 @@ export class Commits {
       const { found, files } = await this.#write(begin, write, options)
       const parts: Part[] = []
       for (const [file, size] of files) {
-        const part = await this.#describe(file, size)
+        const part = await this.#describe(file, size, files.length === 1 ? options.origin : undefined)
         // While one part is stored, the next is hashed.
         await keeping
         keeping = storage.files.keep(part)
@@ -178,14 +180,14 @@ export class Commits {
    * store of objects. Written down before the part is stored there, it lets whoever takes up what this process leaves
    * find it.
    */
-  async #describe(begun: Begun, written: SizedPart): Promise<Part> {
+  async #describe(begun: Begun, written: SizedPart, origin: Origin | undefined): Promise<Part> {
     const { storage, parts } = this.#context
     const { rows, bytes, rawBytes, statistics } = written
     // Reading the file again costs little now, because its pages are still in the system's memory.
     const blocks = storage.files.objects && new BlockSums()
     begun.hash = await storage.hashes.read(begun.target, { blocks })
     const part = { id: begun.id, rows, bytes, rawBytes, hash: begun.hash, statistics }
-    await parts.describe(part, blocks?.text())
+    await parts.describe(part, origin, blocks?.text())
     return part
   }
 

@@ -1,4 +1,4 @@
-import type { Part, Version } from '../catalog/records.ts'
+import type { Origin, Part, Version } from '../catalog/records.ts'
 import { EngineError, hint } from '../errors.ts'
 import { byKey } from '../filter/sql/narrow.ts'
 import { valueType } from '../filter/values.ts'
@@ -40,6 +40,9 @@ interface Filled {
   readonly from: readonly Part[]
   readonly parts: readonly Part[]
 }
+
+/** The most changed rows of a part that are noted with it: beyond these, comparing all of its rows takes about as long. */
+const MOST_NOTED = 10_000
 
 /** The most rows of parts that are searched in one statement: each of them takes a bit. */
 const ROWS_AT_ONCE = 8_000_000
@@ -136,21 +139,24 @@ export class Edits {
       if (count === 0 && !oldColumns) return { parts: [part], count }
       if (count === part.rows && !set) return { parts: [], count }
       using turn = await this.#writing.enter()
-      const made = await commits.makeParts(async (jobs, target) => {
-        const edit = {
-          part: files[index]!,
-          target,
-          columns,
-          oldColumns: oldColumns ?? columns.length,
-          bits,
-          set,
-          size: part,
-        }
-        const written = await jobs.edit(edit, { signal })
-        // While this part is hashed and stored, the next one is written.
-        turn[Symbol.dispose]()
-        return { ...written, columns }
-      }, options)
+      const made = await commits.makeParts(
+        async (jobs, target) => {
+          const edit = {
+            part: files[index]!,
+            target,
+            columns,
+            oldColumns: oldColumns ?? columns.length,
+            bits,
+            set,
+            size: part,
+          }
+          const written = await jobs.edit(edit, { signal })
+          // While this part is hashed and stored, the next one is written.
+          turn[Symbol.dispose]()
+          return { ...written, columns }
+        },
+        { ...options, origin: originOf(part, count, bits) },
+      )
       return { parts: made.parts, count }
     })
     const settled = await Promise.allSettled(edits)
@@ -172,6 +178,13 @@ export class Edits {
     const count = all.reduce((sum, one) => sum + one.count, 0)
     return { parts: all.flatMap((one) => one.parts), count, filled: this.#filled?.parts }
   }
+}
+
+function originOf({ hash }: Part, count: number, bits: string): Origin | undefined {
+  if (hash === null || count > MOST_NOTED) return undefined
+  const rows: number[] = []
+  for (let at = bits.indexOf('1'); at >= 0; at = bits.indexOf('1', at + 1)) rows.push(at)
+  return { hash, rows }
 }
 
 function sameParts(some: readonly Part[], others: readonly Part[]): boolean {
