@@ -9,7 +9,6 @@ import {
   FOREIGN,
   guessedFormat,
   isUploadFormat,
-  UPLOAD_FORMATS,
   type UploadFormat,
 } from './upload-format.ts'
 
@@ -17,11 +16,27 @@ import {
 type Content = BinaryFormat | 'protected' | 'xlsx' | 'xlsb' | 'ods' | TextContent
 type TextContent = 'xls' | 'json' | 'ndjson' | 'html' | 'xml' | 'pdf' | 'lfs'
 
+/** What a file of each format is, in a sentence. */
+const NAMED: Readonly<Record<UploadFormat, string>> = {
+  csv: 'csv',
+  tsv: 'tsv',
+  json: 'JSON',
+  ndjson: 'JSON with one value per line',
+  parquet: 'Parquet',
+  arrow: 'Arrow',
+  xlsx: 'an xlsx workbook',
+  xls: 'an Excel workbook of the old format xls',
+  xlsb: 'a binary Excel workbook (xlsb)',
+  ods: 'an OpenDocument spreadsheet (ods)',
+  avro: 'Avro',
+  sqlite: 'an SQLite database',
+  zip: 'a zip archive',
+}
+
 /** What a file is that can't be read, and what to send instead. */
 const ADVICE: Readonly<Record<string, readonly [what: string, instead: string]>> = {
   ...FOREIGN,
   protected: ['a workbook that is protected by a password', 'remove the password and save it as xlsx'],
-  ods: ['an OpenDocument spreadsheet (ods)', 'save it as xlsx or csv'],
   feather1: [
     'Feather version 1',
     'write it as version 2 (write_feather(table, file, version=2)) or as Parquet',
@@ -43,7 +58,7 @@ const DIRECTORY_BYTES = 4096
 const SAMPLE_BYTES = 4096
 
 /** The content says which of these a file is: they are called by each other's names. */
-const CONFUSED: ReadonlySet<string> = new Set<UploadFormat>(['xlsx', 'xls', 'xlsb', 'zip'])
+const CONFUSED: ReadonlySet<string> = new Set<UploadFormat>(['xlsx', 'xls', 'xlsb', 'ods', 'zip'])
 
 /**
  * The format that a file has. Refuses one in another format than it is said to be, with a way out; the error's `content`
@@ -62,7 +77,7 @@ export async function formatOf(request: ReadRequest): Promise<UploadFormat> {
   }
   if (content === format || isConfused) return content
   const error = content === 'json' ? '; if it is the error message of another server, get the file again' : ''
-  throw malformed(`The file is ${UPLOAD_FORMATS[content].is}: send it as ${content}${error}.`, { content })
+  throw malformed(`The file is ${NAMED[content]}: send it as ${content}${error}.`, { content })
 }
 
 async function textFormatOf({ file }: ReadRequest): Promise<UploadFormat> {
@@ -99,7 +114,7 @@ async function archiveOf({ file, format, limits }: ReadRequest): Promise<Content
     await using zip = await ZipReader.open(file, limits.unpackedBytes)
     const has = (name: string) => zip.entries.has(name)
     if (has('xl/workbook.bin')) return 'xlsb'
-    if (has('content.xml') && has('mimetype')) return 'ods'
+    if (has('mimetype') && (has('content.xml') || has('encrypted-package'))) return 'ods'
     return has('[Content_Types].xml') || has('xl/workbook.xml') ? 'xlsx' : 'zip'
   } catch {
     return format === 'zip' ? 'zip' : 'xlsx'

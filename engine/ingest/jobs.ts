@@ -88,6 +88,7 @@ const READERS: Readonly<Record<UploadFormat, Reader>> = {
   xlsx: workbook(async (request) => (await import('./xlsx/open.ts')).openXlsx(request)),
   xls: workbook(async (request) => (await import('./xls/open.ts')).openXls(request)),
   xlsb: workbook(async (request) => (await import('./xls/open.ts')).openXls(request)),
+  ods: workbook(async (request) => (await import('./ods/open.ts')).openOds(request)),
   avro: rewriting(() => import('./avro/to-csv.ts')),
   sqlite: rewriting(() => import('./sqlite/to-csv.ts')),
   zip: async (duck, _, request) => (await import('./zip/ingest.ts')).ingestZip(duck, request, ingest),

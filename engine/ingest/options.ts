@@ -2,9 +2,9 @@ import type { OptionTable } from '../types/option-values.ts'
 
 const TEXT = ['csv', 'tsv'] as const
 const WITH_TEXTS = [
-  ...['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'xls', 'xlsb', 'parquet', 'arrow', 'avro', 'sqlite'],
+  ...['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'xls', 'xlsb', 'ods', 'parquet', 'arrow', 'avro', 'sqlite'],
 ] as const
-const SHEETS = ['xlsx', 'xls', 'xlsb'] as const
+const SHEETS = ['xlsx', 'xls', 'xlsb', 'ods'] as const
 const TEXT_OR_SHEET = ['csv', 'tsv', ...SHEETS] as const
 
 /** How an uploaded file is read, where it differs from the rules of its format. */

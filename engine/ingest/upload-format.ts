@@ -2,8 +2,6 @@ import { READING } from './options.ts'
 
 /** How a format is told by the names of files and in HTTP. */
 interface FormatFacts {
-  /** What a file of it is, in a sentence. */
-  readonly is: string
   /** Endings of files' names; the first is the usual one. */
   readonly endings: readonly string[]
   /** Its media types; the first is the usual one. */
@@ -15,47 +13,26 @@ interface FormatFacts {
 /** The formats in which rows can be uploaded. */
 export type UploadFormat =
   | ('csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx')
-  | ('xls' | 'xlsb' | 'avro' | 'sqlite' | 'zip')
+  | ('xls' | 'xlsb' | 'ods' | 'avro' | 'sqlite' | 'zip')
 
 /** What is known of each. The lists of formats for people are made from this one. */
 export const UPLOAD_FORMATS = {
-  csv: { is: 'csv', endings: ['csv'], types: ['text/csv'], isText: true },
-  tsv: { is: 'tsv', endings: ['tsv', 'tab'], types: ['text/tab-separated-values'], isText: true },
-  json: { is: 'JSON', endings: ['json'], types: ['application/json'], isText: true },
-  ndjson: {
-    is: 'JSON with one value per line',
-    endings: ['ndjson', 'jsonl'],
-    types: ['application/x-ndjson'],
-    isText: true,
-  },
-  parquet: { is: 'Parquet', endings: ['parquet'], types: ['application/vnd.apache.parquet'] },
+  csv: { endings: ['csv'], types: ['text/csv'], isText: true },
+  tsv: { endings: ['tsv', 'tab'], types: ['text/tab-separated-values'], isText: true },
+  json: { endings: ['json'], types: ['application/json'], isText: true },
+  ndjson: { endings: ['ndjson', 'jsonl'], types: ['application/x-ndjson'], isText: true },
+  parquet: { endings: ['parquet'], types: ['application/vnd.apache.parquet'] },
   arrow: {
-    is: 'Arrow',
     endings: ['arrow', 'arrows', 'feather', 'ipc'],
     types: ['application/vnd.apache.arrow.stream', 'application/vnd.apache.arrow.file'],
   },
-  xlsx: {
-    is: 'an xlsx workbook',
-    endings: ['xlsx'],
-    types: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
-  },
-  xls: {
-    is: 'an Excel workbook of the old format xls',
-    endings: ['xls'],
-    types: ['application/vnd.ms-excel'],
-  },
-  xlsb: {
-    is: 'a binary Excel workbook (xlsb)',
-    endings: ['xlsb'],
-    types: ['application/vnd.ms-excel.sheet.binary.macroenabled.12'],
-  },
-  avro: { is: 'Avro', endings: ['avro'], types: ['application/avro'] },
-  sqlite: {
-    is: 'an SQLite database',
-    endings: ['sqlite', 'sqlite3', 'db', 'db3'],
-    types: ['application/vnd.sqlite3'],
-  },
-  zip: { is: 'a zip archive', endings: ['zip'], types: ['application/zip'] },
+  xlsx: { endings: ['xlsx'], types: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'] },
+  xls: { endings: ['xls'], types: ['application/vnd.ms-excel'] },
+  xlsb: { endings: ['xlsb'], types: ['application/vnd.ms-excel.sheet.binary.macroenabled.12'] },
+  ods: { endings: ['ods'], types: ['application/vnd.oasis.opendocument.spreadsheet'] },
+  avro: { endings: ['avro'], types: ['application/avro'] },
+  sqlite: { endings: ['sqlite', 'sqlite3', 'db', 'db3'], types: ['application/vnd.sqlite3'] },
+  zip: { endings: ['zip'], types: ['application/zip'] },
 } as const satisfies Readonly<Record<UploadFormat, FormatFacts>>
 
 const FACTS: Readonly<Record<UploadFormat, FormatFacts>> = UPLOAD_FORMATS
@@ -168,6 +145,7 @@ export function guessedFormat(head: Buffer, name = ''): { format: UploadFormat; 
 /** What a zip archive is by the name of its first entry (APPNOTE.TXT, 4.3.7). Its reader looks at all of them. */
 function guessedArchive(head: Buffer): UploadFormat {
   const first = head.length < 30 ? '' : head.toString('latin1', 30, 30 + head.readUInt16LE(26))
+  if (first === 'mimetype') return 'ods'
   return /^(?:\[Content_Types\]\.xml$|_rels\/|docProps\/|xl\/)/.test(first) ? 'xlsx' : 'zip'
 }
 

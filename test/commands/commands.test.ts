@@ -205,7 +205,7 @@ describe.each(PLACES)('%s', (where, place) => {
     )
     expect(await run(...args, '--sheet', 'a')).toMatchObject({
       code: 1,
-      stderr: 'parquetry: sheet is for xlsx, xls and xlsb; the format is csv.\n',
+      stderr: 'parquetry: sheet is for xlsx, xls, xlsb and ods; the format is csv.\n',
     })
   })
 

@@ -20,6 +20,7 @@ test.each<UploadFormat>([
   'xlsx',
   'arrow',
   'parquet',
+  'ods',
   'avro',
   'sqlite',
   'zip',
@@ -32,7 +33,7 @@ test.each<UploadFormat>([
       const random = randomness(SEED * 1_000_003 + run)
       const { bytes: good, ...columns } = files[run % files.length]!
       // A defect of the archive hides those inside of it, so half of the workbooks are whole archives.
-      const damage = format === 'xlsx' && run % 2 === 0 ? mutateInside : mutate
+      const damage = (format === 'xlsx' || format === 'ods') && run % 2 === 0 ? mutateInside : mutate
       const bytes = run < files.length ? good : await damage(good, random)
       const file = bench.file(bytes)
       const started = performance.now()

@@ -51,7 +51,7 @@ describe('a zip archive with one table', () => {
     const { options } = await bench.read('zip', file, { options: { dialect: 'auto', entry: 't.csv' } })
     expect(options).toEqual({ delimiter: ';', entry: 't.csv' })
     expect(await bench.refusal('zip', file, { options: { sheet: 'a' } })).toBe(
-      '400 invalid_option: sheet is for xlsx, xls and xlsb; the format is csv.',
+      '400 invalid_option: sheet is for xlsx, xls, xlsb and ods; the format is csv.',
     )
     const { part } = await bench.read('csv', CSV)
     const parquet = await zipOf({ 'b.parquet': readFileSync(part) })

@@ -205,6 +205,10 @@ export async function originals(format: UploadFormat, bench: Bench): Promise<Ori
         return [Buffer.from(ROWS.map((row) => JSON.stringify(row)).join('\n'))]
       case 'xlsx':
         return [await workbook()]
+      case 'ods':
+        return ['libreoffice', 'pandas'].map((name) =>
+          readFileSync(new URL(`../fixtures/${name}.ods`, import.meta.url)),
+        )
       case 'avro':
         return ['null', 'snappy'].map((codec) =>
           readFileSync(new URL(`../fixtures/values-${codec}.avro`, import.meta.url)),
