@@ -4,7 +4,7 @@ import { Access } from './accounts/access.ts'
 import { Accounts, Keys } from './accounts/accounts.ts'
 import { Idempotency } from './accounts/idempotency.ts'
 import { Links } from './accounts/links.ts'
-import { Plans, Usage } from './accounts/plans.ts'
+import { Plans, Usage, unnamedPlans } from './accounts/plans.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
 import { checkSecret, secretAmong, secretIn, UserKeys, Vault } from './accounts/user-keys.ts'
 import { ConfigError } from './config/read.ts'
@@ -81,7 +81,8 @@ export async function openServices(parts: ServiceParts): Promise<Services> {
   await migrate(database, 'server', SERVER_STEPS)
   const accounts = new Accounts(database)
   const plans = new Plans(config.plans)
-  await requirePlans(accounts, plans)
+  for (const { name, plan } of unnamedPlans(await accounts.list(), config.plans))
+    throw new ConfigError(`Account ${name} has the plan ${plan}, which is not configured in plans.`)
   const usage = new Usage(database, plans, (cause) => warn(UNWRITTEN_USAGE, cause), now)
   const metrics: Metrics = new Metrics(() =>
     GAUGES.map((gauge) => ({ ...gauge, read: () => gauge.read(services) })),
@@ -124,14 +125,6 @@ export async function openServices(parts: ServiceParts): Promise<Services> {
     metrics,
   }
   return services
-}
-
-/** @throws ConfigError when an account has a plan that is not configured */
-async function requirePlans(accounts: Accounts, plans: Plans): Promise<void> {
-  for (const { name, plan } of await accounts.list()) {
-    if (plans.names.includes(plan)) continue
-    throw new ConfigError(`Account ${name} has the plan ${plan}, which is not configured in plans.`)
-  }
 }
 
 const NOT_ASKED = { answered: 0, repeated: 0, failed: 0, running: 0 } as const satisfies TrinoStats

@@ -17,6 +17,14 @@ const COUNTED = {
   publicRepositories: { name: 'public repositories', hint: '' },
 } as const
 
+/** The accounts that have plans that are not configured; a server does not start with them. */
+export function unnamedPlans<Named extends Pick<Account, 'plan'>>(
+  accounts: readonly Named[],
+  plans: Config['plans'],
+): Named[] {
+  return accounts.filter(({ plan }) => !Object.hasOwn(plans, plan))
+}
+
 /** The limits of the plans. Refuses what they don't allow. */
 export class Plans {
   readonly #plans: Config['plans']

@@ -12,6 +12,8 @@ import {
   restoreBackup,
   restoreIntoCluster,
 } from '../../engine/index.ts'
+import { Accounts } from '../accounts/accounts.ts'
+import { unnamedPlans } from '../accounts/plans.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
 import { objectStore, readConfig, s3Access } from '../config/read.ts'
 import { type Progress, startProgress } from './progress.ts'
@@ -91,7 +93,13 @@ async function verify(engine: Engine, { from = 1 }: { from?: number }): Promise<
   if (report.problems.length > 0 || report.next !== undefined) throw new Failed()
 }
 
-/** `parquetry backup`: copies all as it is at one moment, with the secret that decrypts the saved provider keys. */
+/** In a backup: the plans of its accounts, as a file of configuration. */
+const PLANS_FILE = 'plans.json'
+
+/**
+ * `parquetry backup`: copies all as it is at one moment, with the secret that decrypts the saved provider keys and the
+ * limits of the plans that accounts have.
+ */
 async function backup({ engine, config }: Workplace, directory: string): Promise<void> {
   using progress = startProgress(
     'backup',
@@ -103,7 +111,18 @@ async function backup({ engine, config }: Workplace, directory: string): Promise
   })
   if (engine.database.isShared) await writeSecret(engine.database, join(directory, 'secret'))
   else copySecret(config.data, directory)
+  const accounts = await new Accounts(engine.database).list()
+  const plans = Object.fromEntries(
+    Object.entries(config.plans).filter(([name]) => accounts.some(({ plan }) => plan === name)),
+  )
+  writeFileSync(join(directory, PLANS_FILE), `${JSON.stringify({ plans }, null, 2)}\n`)
   progress[Symbol.dispose]()
+  for (const { name, plan } of unnamedPlans(accounts, config.plans)) {
+    console.error(
+      `parquetry: account ${name} has the plan ${plan}, whose limits the copy lacks, because this command does not know ` +
+        'them: run it with the PARQUETRY_CONFIG of the server.',
+    )
+  }
   console.log(`${parts} parts, ${bytes} bytes; ${copied} of the parts are new in the copy`)
 }
 
@@ -123,7 +142,7 @@ async function restore(from: string, target: Target): Promise<void> {
     const { parts, bytes } = await restoreBackup(from, data)
     copySecret(from, data)
     console.log(`${parts} parts, ${bytes} bytes restored; all hashes match`)
-    return
+    return target.directory((restored) => namePlans(restored, from))
   }
   const { parts, bytes, to } = await restoreIntoCluster(from, {
     directory: data,
@@ -134,6 +153,21 @@ async function restore(from: string, target: Target): Promise<void> {
     },
   })
   console.log(`${parts} parts, ${bytes} bytes restored into ${to}; all hashes match`)
+  await target.directory((restored) => namePlans(restored, from))
+}
+
+/** Says which plans a server with this configuration would miss, and where they are. */
+async function namePlans({ engine, config }: Workplace, from: string): Promise<void> {
+  const missing = unnamedPlans(await new Accounts(engine.database).list(), config.plans)
+  for (const { name, plan } of missing)
+    console.error(`parquetry: account ${name} has the plan ${plan}, which is not configured here.`)
+  if (missing.length === 0) return
+  const file = join(from, PLANS_FILE)
+  console.error(
+    existsSync(file)
+      ? `parquetry: a server starts only with these plans. Those of the backup are in ${file}: set PARQUETRY_CONFIG to it, or copy its plans into your configuration.`
+      : 'parquetry: a server starts only with these plans: add them to the configuration.',
+  )
 }
 
 async function makeTables(catalog: Database): Promise<void> {

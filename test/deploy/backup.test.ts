@@ -30,10 +30,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const start = (data: string) =>
+const start = (data: string, file?: string) =>
   serve(
     {
-      ...readConfig({ data, port: '0', samples: false }, { PARQUETRY_ROOT_KEY: KEY }),
+      ...readConfig({ data, port: '0', samples: false }, { PARQUETRY_ROOT_KEY: KEY, PARQUETRY_CONFIG: file }),
       logLevel: 'silent',
       engine: { threads: 1, workers: 1 },
     },
@@ -51,9 +51,14 @@ async function copyTo(to: string): Promise<BackupReport> {
   return await guest.backup(to)
 }
 
-/** Runs the command as an operator does, in a process of its own; gives its exit code and what it said. */
-function backup(to: string): Promise<{ code: number | null; said: string }> {
-  const child = spawn(process.execPath, [MAIN, '--data', join(folder, 'live'), 'backup', to])
+const backup = (to: string) => command(['--data', join(folder, 'live'), 'backup', to])
+
+/** Runs a command as an operator does, in a process of its own; gives its exit code and what it said. */
+function command(
+  words: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<{ code: number | null; said: string }> {
+  const child = spawn(process.execPath, [MAIN, ...words], { env: { ...process.env, ...environment } })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, said })))
@@ -130,6 +135,44 @@ it('a restored copy serves the same rows to the same keys, and reads files as be
     uploadOptions: { dialect: 'auto' },
   })
   expect(readFileSync(join(folder, 'live/secret'), 'utf8')).toBe(secret)
+})
+
+it('a backup has the plans of its accounts, with which it is served where they are not configured', async () => {
+  const file = join(folder, 'configuration.json')
+  const limits = { privateRepositories: 1, paidProviders: false, exportedRows: 10, datasets: 7 }
+  writeFileSync(file, JSON.stringify({ plans: { team: limits, unused: limits } }))
+  await server.close()
+  const live = join(folder, 'live')
+  server = await start(live, file)
+  await fetch(`${server.url}/accounts`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'ada', plan: 'team' }),
+  })
+  const copy = join(folder, 'copy')
+  const unknown = await backup(copy)
+  expect(unknown).toMatchObject({
+    code: 0,
+    said: expect.stringContaining('account ada has the plan team, whose limits the copy lacks'),
+  })
+  const known = await command(['--data', live, 'backup', copy], { PARQUETRY_CONFIG: file })
+  expect(known).toEqual({ code: 0, said: expect.not.stringContaining('ada') })
+  const elsewhere = join(folder, 'elsewhere')
+  const plans = join(copy, 'plans.json')
+  expect(await command(['--data', elsewhere, 'restore', copy])).toEqual({
+    code: 0,
+    said: expect.stringMatching(
+      new RegExp(`all hashes match\n.*ada has the plan team, which is not configured here.*\n.*${plans}`),
+    ),
+  })
+  await expect(start(elsewhere)).rejects.toThrow('Account ada has the plan team')
+  await server.close()
+  server = await start(elsewhere, plans)
+  const answer = await fetch(`${server.url}/plans`, { headers: { authorization: `Bearer ${KEY}` } })
+  const found = (await answer.json()) as { name: string; limits: { datasets: number } }[]
+  expect(found.map(({ name }) => name)).toContain('team')
+  expect(found.find(({ name }) => name === 'team')!.limits.datasets).toBe(7)
+  expect(found.map(({ name }) => name)).not.toContain('unused')
 })
 
 it('the plain copy of a stopped server is a backup, too', async () => {
