@@ -1,6 +1,14 @@
 import { type ColumnType, quoteLiteral, sqlType } from '../types/index.ts'
 import { type DuckType, parseDuckType } from './duck-type.ts'
-import { decimalText, specialText, plainText as text, timestampText, timestamptzText } from './value-text.ts'
+import {
+  decimalText,
+  finiteText,
+  specialText,
+  plainText as text,
+  timestampText,
+  timestamptzText,
+  valueText,
+} from './value-text.ts'
 
 /** A column type and the SQL expression whose DuckDB type is exactly `sqlType(type)`. */
 export interface NormalisedColumn {
@@ -30,8 +38,26 @@ export function normaliseColumn(duckType: string, sql: string): NormalisedColumn
  * The same for a column of a Parquet file. Its times with a zone are all in UTC, and become times of day: pyarrow before
  * version 22 marked all times so.
  */
-export function normaliseParquetColumn(duckType: string, sql: string): NormalisedColumn {
-  return normalise(parseDuckType(duckType, { 'TIME WITH TIME ZONE': 'TIME IN UTC' }), sql, 0)
+export function normaliseParquetColumn(
+  duckType: string,
+  sql: string,
+  { truncate = false } = {},
+): NormalisedColumn {
+  const renamed = {
+    'TIME WITH TIME ZONE': 'TIME IN UTC',
+    ...(truncate && { TIMESTAMP_NS: CUT_NANOSECONDS }),
+  }
+  return normalise(parseDuckType(duckType, renamed), sql, 0)
+}
+
+/** TIMESTAMP_NS whose nanoseconds beyond the microsecond are to be cut off. */
+const CUT_NANOSECONDS = 'TIMESTAMP_NS to cut'
+
+/** A moment in nanoseconds without those beyond its microsecond. DuckDB's own cast moves moments before 1970 to a later one. */
+function cutToMicroseconds(moment: string): string {
+  const nanos = `epoch_ns(${moment})`
+  const micros = `make_timestamp(${nanos} // 1000 - CASE WHEN ${nanos} % 1000 < 0 THEN 1 ELSE 0 END)`
+  return `CASE WHEN isfinite(${moment}) THEN ${micros} ELSE CAST(${moment} AS TIMESTAMP) END`
 }
 
 /** The beginning of DuckDB's error message when a query meets a time that is finer than a microsecond. */
@@ -95,6 +121,8 @@ function normaliseScalar(name: string, sql: string): NormalisedColumn {
       return { type: 'time', sql: wholeMicroseconds(sql, 'TIME') }
     case 'TIMESTAMP_NS':
       return { type: 'timestamp', sql: wholeMicroseconds(sql, 'TIMESTAMP') }
+    case CUT_NANOSECONDS:
+      return { type: 'timestamp', sql: cutToMicroseconds(sql) }
     case 'JSON':
       return { type: 'json', sql: text(sql) }
     case 'VARIANT':
@@ -156,7 +184,7 @@ function nestedJson(type: DuckType, sql: string, depth: number): string {
       return `CASE WHEN ${sql} IS NOT NULL THEN '{' || ${pairs.join(` || ',' || `)} || '}' END`
     }
     case 'map': {
-      const key = type.key.kind === 'decimal' ? decimalText(type.key, `${item}.key`) : text(`${item}.key`)
+      const key = keyText(type.key, `${item}.key`, depth + 1)
       const value = orNull(nestedJson(type.value, `${item}.value`, depth + 1))
       const pair = `CAST(to_json(${key}) AS VARCHAR) || ':' || ${value}`
       return `'{' || ${listed(`map_entries(${sql})`, pair)} || '}'`
@@ -180,31 +208,50 @@ function nestedJson(type: DuckType, sql: string, depth: number): string {
   }
 }
 
+/** The key of a map as text: names of objects in JSON are text, whatever the type of the keys is. */
+function keyText(type: DuckType, sql: string, depth: number): string {
+  if (type.kind === 'enum') return text(sql)
+  if (type.kind !== 'scalar') return nestedJson(type, sql, depth)
+  return type.name === 'FLOAT' || type.name === 'DOUBLE'
+    ? valueText('double', sql)
+    : (ownText(type.name, sql) ?? text(sql))
+}
+
 function scalarJson(name: string, sql: string): string {
   switch (name) {
     case 'FLOAT':
     case 'DOUBLE': {
       const special = `to_json(${specialText(sql)})`
-      return `CASE WHEN isfinite(${sql}) THEN to_json(${sql}) WHEN ${sql} IS NOT NULL THEN ${special} END`
+      return `CASE WHEN isfinite(${sql}) THEN ${finiteText(sql)} WHEN ${sql} IS NOT NULL THEN ${special} END`
     }
     case 'VARIANT':
       return `CAST(${sql} AS JSON)`
+    default:
+      return `to_json(${ownText(name, sql) ?? sql})`
+  }
+}
+
+/** The texts within JSON and in the keys of maps that are other ones than DuckDB's. */
+function ownText(name: string, sql: string): string | undefined {
+  switch (name) {
     case 'BLOB':
-      return `to_json(base64(${sql}))`
+      return `base64(${sql})`
     case 'INTERVAL':
-      return `to_json(${duration(sql)})`
+      return duration(sql)
     case 'TIMESTAMP WITH TIME ZONE':
     case 'TIMESTAMPTZ':
-      return `to_json(${timestamptzText(sql)})`
+      return timestamptzText(sql)
     case 'TIMESTAMP':
     case 'TIMESTAMP_S':
     case 'TIMESTAMP_MS':
     case 'TIMESTAMP_NS':
       // Written as text, nanoseconds needn't be cut off.
-      return `to_json(${timestampText(sql)})`
+      return timestampText(sql)
+    case CUT_NANOSECONDS:
+      return timestampText(cutToMicroseconds(sql))
     case 'TIME IN UTC':
-      return `to_json(CAST(${sql} AS TIME))`
+      return text(`CAST(${sql} AS TIME)`)
     default:
-      return `to_json(${sql})`
+      return undefined
   }
 }

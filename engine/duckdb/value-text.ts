@@ -25,7 +25,7 @@ export function plainText(sql: string): string {
  * The text of a finite double as ECMAScript's Number::toString has it. DuckDB's JSON has the same, but for `.0` behind
  * whole numbers and `1e21` for `1e+21`.
  */
-function finiteText(sql: string): string {
+export function finiteText(sql: string): string {
   const whole = `regexp_replace(${plainText(`to_json(${sql})`)}, '\\.0(e|$)', '\\1')`
   return `regexp_replace(${whole}, 'e(\\d)', 'e+\\1')`
 }

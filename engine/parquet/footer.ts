@@ -29,7 +29,7 @@ export interface RowGroup {
 
 // Field ids of parquet.thrift (https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift).
 export const FIELD = {
-  file: { schema: 2, rows: 3, rowGroups: 4, pairs: 5, columnOrders: 7 },
+  file: { schema: 2, rows: 3, rowGroups: 4, pairs: 5, columnOrders: 7, encryption: 8 },
   pair: { key: 1, value: 2 },
   element: {
     type: 1,
@@ -48,9 +48,11 @@ export const FIELD = {
     metadata: 3,
     /** Offset index and column index, each with its length. */
     indexes: [4, 5, 6, 7],
+    crypto: 8,
   },
   meta: {
     type: 1,
+    encodings: 2,
     path: 3,
     codec: 4,
     values: 5,

@@ -12,6 +12,8 @@ export interface SchemaElement {
   readonly parent: number
   /** Parquet's physical type; undefined where it has elements below it. */
   readonly physical: number | undefined
+  /** Whether it is sixteen bytes that mean nothing else. */
+  readonly isBytes16: boolean
   readonly meaning: Meaning | undefined
   /** Of decimals; 0 for other types. */
   readonly precision: number
@@ -21,21 +23,28 @@ export interface SchemaElement {
 
 /** What values stand for, as far as DuckDB does not read it as we do. */
 export type Meaning =
-  | ('text' | 'json' | 'null' | 'interval' | 'int96' | 'time nanos')
+  | ('text' | 'json' | 'bson' | 'null' | 'interval' | 'int96' | 'time nanos')
   | ('utc millis' | 'local millis' | 'utc nanos' | 'local nanos')
 
 // Values of parquet.thrift: physical types, members of LogicalType and TimeUnit, converted types.
-export const PHYSICAL = { int64: 2, int96: 3, bytes: 6, fixed: 7 } as const
+export const PHYSICAL = { int64: 2, int96: 3, float: 4, double: 5, bytes: 6, fixed: 7 } as const
 export const TIMESTAMP = 8
 const TIME = 7
 const MILLIS = 1
 export const NANOS = 3
-const LOGICAL: Readonly<Record<number, Meaning>> = { 1: 'text', 4: 'text', 11: 'null', 12: 'json' }
+const LOGICAL: Readonly<Record<number, Meaning>> = {
+  1: 'text',
+  4: 'text',
+  11: 'null',
+  12: 'json',
+  13: 'bson',
+}
 const CONVERTED: Readonly<Record<number, Meaning>> = {
   0: 'text',
   4: 'text',
   9: 'utc millis',
   19: 'json',
+  20: 'bson',
   21: 'interval',
 }
 
@@ -55,6 +64,10 @@ export function schemaOf(footer: Struct): SchemaElement[] {
         isColumn: column === undefined,
         parent,
         physical: number(element, FIELD.element.type),
+        isBytes16:
+          number(element, FIELD.element.typeLength) === 16 &&
+          !element.has(FIELD.element.logicalType) &&
+          !element.has(FIELD.element.convertedType),
         meaning: meaningOf(element),
         precision: number(element, FIELD.element.precision) ?? 0,
         isSingleField: isSingleField(element, outer),

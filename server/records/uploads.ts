@@ -5,7 +5,8 @@ const row = { ...count, description: 'From 1, without the header.' } as const
 
 export const BECAUSE = record(
   'TextReason',
-  'Why a column is text: the first value that no narrower type of the column holds.',
+  'Why a column is text: the first value that no narrower type of the column holds. Of days that were periods of ' +
+    'pandas: their frequency, as `period[M]`.',
   { row, value: text },
   {
     above: {

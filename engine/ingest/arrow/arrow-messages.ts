@@ -3,8 +3,6 @@ import { DictionaryBatch } from 'apache-arrow/fb/dictionary-batch'
 import type { Field } from 'apache-arrow/fb/field'
 import { Footer } from 'apache-arrow/fb/footer'
 import { Int } from 'apache-arrow/fb/int'
-import { Interval } from 'apache-arrow/fb/interval'
-import { IntervalUnit } from 'apache-arrow/fb/interval-unit'
 import type { KeyValue } from 'apache-arrow/fb/key-value'
 import { Message } from 'apache-arrow/fb/message'
 import { MessageHeader } from 'apache-arrow/fb/message-header'
@@ -172,7 +170,7 @@ function verifySchema(schema: Schema | null): string[] {
   return names
 }
 
-/** Types that the library does not read, and the unit of an interval that it does not. */
+/** Types that the library does not read. */
 const UNREAD: Readonly<Record<number, string>> = { 22: 'RunEndEncoded', 25: 'ListView', 26: 'LargeListView' }
 
 /** @param within the column, if the field is part of one */
@@ -184,15 +182,13 @@ function verifyField(field: Field, names: string[], depth: number, within?: stri
   names.push(name)
   const refused = (what: string) => malformed(`Column ${JSON.stringify(column)} ${what}`, { column })
   const typeId = field.typeType()
-  const isLongInterval =
-    typeId === Type.Interval && field.type(new Interval())?.unit() === IntervalUnit.MONTH_DAY_NANO
-  const unread = isLongInterval ? 'Interval<MONTH_DAY_NANO>' : UNREAD[typeId]
+  const unread = UNREAD[typeId]
   if (unread !== undefined) throw refused(`has the Arrow type ${unread}, which is not supported.`)
   const bits = typeId === Type.Int ? (field.type(new Int())?.bitWidth() ?? 0) : 0
   // Integers have up to 64 bits, but some programs write wider ones.
   if (bits > 64) {
     throw refused(
-      `holds integers of ${bits} bits, which Arrow does not have: send decimals of up to 38 digits, or text.`,
+      `holds integers of ${bits} bits, which neither Arrow nor Parquet has: send decimals of up to 38 digits, or text.`,
     )
   }
   field.dictionary()?.id()

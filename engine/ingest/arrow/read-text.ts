@@ -4,7 +4,8 @@ import {
   type Data,
   DataType,
   type Decimal,
-  type Field,
+  Field,
+  IntervalUnit,
   LargeBinary,
   TimeUnit,
   Vector,
@@ -12,12 +13,15 @@ import {
 import type { ColumnType } from '../../types/index.ts'
 import { BadValue, floorDivide, momentOfOurYears, ofDay, ofDigits, ofOurYears } from '../text/bounds.ts'
 import { dayWithTime, malformed, notUtf8, tooFine } from '../text/errors.ts'
+import { periodsIn, periodText } from '../text/periods.ts'
+import { accepts, TEXT_KIND } from '../text/text-kinds.ts'
 import {
   clockText,
   dayText,
   decimalText,
   doubleText,
   durationText,
+  jsonText,
   timestampText,
 } from '../text/value-text.ts'
 import { utf8Text } from './arrow-messages.ts'
@@ -32,8 +36,8 @@ export type ReadText = (index: number) => string | null
  */
 export function typeOfArrow(field: Field): ColumnType {
   const type: DataType = field.type
-  const extension = EXTENSIONS[field.metadata.get('ARROW:extension:name') ?? '']
-  if (extension?.storage(type)) return extension.type
+  const extension = extensionOf(field)
+  if (extension) return extension.type
   if (DataType.isDictionary(type)) return typeOfArrow({ ...field, type: type.dictionary } as Field)
   if (DataType.isInt(type)) return type.bitWidth === 64 && !type.isSigned ? 'decimal(20,0)' : 'integer'
   if (DataType.isFloat(type)) return 'double'
@@ -94,40 +98,63 @@ function decimalType({ name }: Field, { precision, scale }: Decimal): ColumnType
   return `decimal(${digits},${Math.max(scale, 0)})`
 }
 
-/** Arrow's own extension types (Arrow 1.5, canonical extensions) that correspond to a column type. */
-const EXTENSIONS: Readonly<Record<string, { type: ColumnType; storage: (type: DataType) => boolean }>> = {
+/** An extension type that corresponds to a column type, and how its values are read where its storage is another one. */
+interface Extension {
+  readonly type: ColumnType
+  readonly storage: (type: DataType) => boolean
+  readonly read?: (values: ArrayLike<unknown>, index: number) => string
+}
+
+/** Arrow's own extension types (Arrow 1.5, canonical extensions). */
+const EXTENSIONS: Readonly<Record<string, Extension>> = {
   'arrow.uuid': {
     type: 'uuid',
     storage: (type) => DataType.isFixedSizeBinary(type) && type.byteWidth === 16,
+    read: (values, index) => {
+      const { buffer, byteOffset } = values as Uint8Array
+      const hex = Buffer.from(buffer, byteOffset + 16 * index, 16).toString('hex')
+      return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    },
+  },
+  'arrow.bool8': {
+    type: 'boolean',
+    storage: (type) => DataType.isInt(type) && type.bitWidth === 8,
+    read: (values, index) => String(values[index] !== 0),
   },
   'arrow.json': { type: 'json', storage: isText },
 }
 
-/** A reader of values of sixteen bytes as the texts of UUIDs. */
-export function uuidReader(data: Data): ReadText {
-  const bytes = data.values as Uint8Array
-  return (index) => {
-    if (!data.getValid(index)) return null
-    const hex = Buffer.from(bytes.buffer, bytes.byteOffset + 16 * index, 16).toString('hex')
-    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-  }
+function extensionOf({ type, metadata }: Field): Extension | undefined {
+  const period = periodsIn(metadata)
+  const extension = period
+    ? {
+        type: period.type,
+        storage: (type: DataType) => DataType.isInt(type) && type.bitWidth === 64,
+        read: (values: ArrayLike<unknown>, index: number) =>
+          periodText(period, BigInt(values[index] as bigint)),
+      }
+    : EXTENSIONS[metadata.get('ARROW:extension:name') ?? '']
+  return extension?.storage(type) ? extension : undefined
 }
 
 /**
  * A reader of one batch's column. It returns each value as csv would write it for the same type.
  * @param truncate cuts times off behind their microseconds; otherwise finer ones are errors
  */
-export function textReader(data: Data, truncate: boolean): ReadText {
-  const read = valueReader(data, truncate)
+export function textReader(field: Field, data: Data, truncate: boolean): ReadText {
+  const own = extensionOf(field)?.read
+  const read = own
+    ? (index: number) => own(data.values as ArrayLike<unknown>, index)
+    : valueReader(field, data, truncate)
   return data.nullCount === 0 ? read : (index) => (data.getValid(index) ? read(index) : null)
 }
 
-function valueReader(data: Data, truncate: boolean): ReadText {
+function valueReader(field: Field, data: Data, truncate: boolean): ReadText {
   const { type, values } = data
   if (DataType.isDictionary(type)) {
     const readers = data.dictionary!.data.map((chunk) => ({
       length: chunk.length,
-      read: textReader(chunk, truncate),
+      read: textReader(new Field('', chunk.type), chunk, truncate),
     }))
     return (index) => {
       let at = Number(values[index])
@@ -172,7 +199,9 @@ function valueReader(data: Data, truncate: boolean): ReadText {
     return (index) => timestampText(momentOfOurYears(micros(values[index], type.unit, truncate)), zoned)
   }
   if (DataType.isDuration(type)) return (index) => durationText(micros(values[index], type.unit, truncate))
-  if (isList(type) || DataType.isStruct(type) || DataType.isMap(type)) return jsonReader(data, truncate)
+  if (DataType.isInterval(type)) return intervalReader(values as Int32Array, type.unit, truncate)
+  if (isList(type) || DataType.isStruct(type) || DataType.isMap(type))
+    return jsonReader(field, data, truncate)
   throw malformed(`The Arrow type ${String(type)} is not supported.`)
 }
 
@@ -188,6 +217,17 @@ function micros(value: bigint | number | undefined, unit: TimeUnit, truncate: bo
     default:
       if (!truncate && count % 1000n !== 0n) throw new BadValue(tooFine)
       return floorDivide(count, 1000n)
+  }
+}
+
+function intervalReader(values: Int32Array, unit: IntervalUnit, truncate: boolean): ReadText {
+  if (unit === IntervalUnit.YEAR_MONTH) return (index) => durationText(0n, values[index])
+  if (unit === IntervalUnit.DAY_TIME)
+    return (index) => durationText(BigInt(values[2 * index + 1]!) * 1000n, 0, values[2 * index])
+  return (index) => {
+    const [months, days, low, high] = values.subarray(4 * index, 4 * index + 4)
+    const nanos = (BigInt(high!) << 32n) | BigInt(low! >>> 0)
+    return durationText(micros(nanos, TimeUnit.NANOSECOND, truncate), months, days)
   }
 }
 
@@ -207,24 +247,25 @@ function unitsOf(words: Uint32Array, from: number, { bitWidth, precision, scale 
 }
 
 /** A reader of nested values as JSON, in which numbers keep all their digits. */
-function jsonReader(data: Data, truncate: boolean): (index: number) => string {
-  const read = jsonValueReader(data, truncate)
+function jsonReader(field: Field, data: Data, truncate: boolean): (index: number) => string {
+  const read = jsonValueReader(field, data, truncate)
   return (index) => (data.getValid(index) ? read(index) : 'null')
 }
 
-function jsonValueReader(data: Data, truncate: boolean): (index: number) => string {
+function jsonValueReader(field: Field, data: Data, truncate: boolean): (index: number) => string {
   const { type, children } = data
   if (DataType.isStruct(type)) {
     const fields = children.map((child, at) => ({
       key: JSON.stringify(type.children[at]!.name),
-      read: jsonReader(child, truncate),
+      read: jsonReader(type.children[at]!, child, truncate),
     }))
     return (index) => `{${fields.map(({ key, read }) => `${key}:${read(index)}`).join(',')}}`
   }
   if (DataType.isMap(type)) {
     const [keys, values] = children[0]!.children
-    const key = textReader(keys!, truncate)
-    const value = jsonReader(values!, truncate)
+    const [keyField, valueField] = type.children[0]!.type.children
+    const key = textReader(keyField as Field, keys!, truncate)
+    const value = jsonReader(valueField as Field, values!, truncate)
     return (index) => {
       const [from, to] = range(data, index)
       const pairs = Array.from(
@@ -235,24 +276,20 @@ function jsonValueReader(data: Data, truncate: boolean): (index: number) => stri
     }
   }
   if (isList(type)) {
-    const item = jsonReader(children[0]!, truncate)
+    const item = jsonReader(type.children[0]!, children[0]!, truncate)
     return (index) => {
       const [from, to] = range(data, index)
       return `[${Array.from({ length: to - from }, (_, at) => item(from + at)).join(',')}]`
     }
   }
-  const read = textReader(data, truncate)
-  const scalar = DataType.isDictionary(type) ? type.dictionary : type
-  if (DataType.isInt(scalar) || DataType.isDecimal(scalar) || DataType.isBool(scalar)) {
-    return (index) => read(index) ?? 'null'
+  const read = textReader(field, data, truncate)
+  const scalar = typeOfArrow(field)
+  return (index) => {
+    const text = read(index)
+    if (scalar === 'json' && !accepts(scalar, TEXT_KIND.text, true, () => text ?? 'null'))
+      throw new BadValue()
+    return jsonText(scalar, text)
   }
-  if (DataType.isFloat(scalar)) {
-    return (index) => {
-      const text = read(index) ?? 'null'
-      return /[NI]/.test(text) ? JSON.stringify(text) : text
-    }
-  }
-  return (index) => JSON.stringify(read(index))
 }
 
 function range(data: Data, index: number): [from: number, to: number] {

@@ -17,11 +17,12 @@ import type { ReadRequest } from '../request.ts'
 import { fieldsOf, isTextual, type KnownColumns, layColumns } from '../targets.ts'
 import { BadValue } from '../text/bounds.ts'
 import { malformed, outOfRange, outOfRangeInside } from '../text/errors.ts'
+import { periodReason } from '../text/periods.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { TEXT_KIND } from '../text/text-kinds.ts'
 import { arrowMessages, need, verifyFile } from './arrow-messages.ts'
 import { unpackLz4 } from './lz4.ts'
-import { isText, textReader, typeOfArrow, uuidReader } from './read-text.ts'
+import { isText, textReader, typeOfArrow } from './read-text.ts'
 
 /** The number of rows that are rewritten at once, and of bytes that are gathered before they are written to the sink. */
 const ROWS_AT_ONCE = 4096
@@ -43,8 +44,13 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
   await using sink = await FileSink.create(target)
   await using handle = await open(request.file)
   try {
-    const { rows, metadata } = await rewrite(request, known, handle, sink)
-    return { ...rows.result(target), metadata }
+    const { rows, metadata, reasons } = await rewrite(request, known, handle, sink)
+    const { targets, source } = rows.result(target)
+    return {
+      targets,
+      metadata,
+      source: { ...source, reasons: source.reasons.map((one, at) => one ?? reasons[at]) },
+    }
   } catch (error) {
     // The library throws errors of many kinds on damaged bytes. Those of the file system can be told by their codes.
     const { code } = error as { code?: string }
@@ -87,7 +93,7 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
     const given = types[index]!
     const type = wanted[index]!.type!
     const isChecked = isTextual(given, type) || (isText(fields[index]!.type) && type === 'json')
-    return { name, given, isChecked, kind: kindOfAll(given) }
+    return { name, field: fields[index]!, given, isChecked, kind: kindOfAll(given) }
   })
   for await (const batch of reader) {
     // Where a stream has no batch, the library gives one without rows, in which lists have no items.
@@ -109,7 +115,7 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
     }
   }
   await sink.write(rows.out.take())
-  return { rows, metadata: metadata.dataset }
+  return { rows, metadata: metadata.dataset, reasons: fields.map(({ metadata }) => periodReason(metadata)) }
 }
 
 /** Gives fields, and those nested in them, their exact names: the library drops byte order marks. */
@@ -178,9 +184,7 @@ function rowWriter(
   columns: readonly ArrowColumn[],
   truncate: boolean,
 ): (row: number) => void {
-  const readers = batch.data.children.map((data, index) => {
-    return columns[index]!.given === 'uuid' ? uuidReader(data) : textReader(data, truncate)
-  })
+  const readers = batch.data.children.map((data, index) => textReader(columns[index]!.field, data, truncate))
   return (row) => {
     for (let index = 0; index < readers.length; index++) {
       const { name, given, isChecked, kind } = columns[index]!
@@ -206,6 +210,7 @@ function kindOfAll(type: ColumnType): number {
 
 interface ArrowColumn {
   readonly name: string
+  readonly field: Field
   /** Its type by the stream's schema. */
   readonly given: ColumnType
   /** Text that is wanted as another type is checked value by value; all other values are what their type says. */

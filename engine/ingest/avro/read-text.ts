@@ -2,7 +2,7 @@ import avsc, { type types as AvroTypes, type Type } from 'avsc'
 import type { ColumnType } from '../../types/index.ts'
 import { BadValue, floorDivide, momentOfOurYears, ofDay, ofDigits, ofOurYears } from '../text/bounds.ts'
 import { malformed, tooFine } from '../text/errors.ts'
-import { clockText, dayText, decimalText, doubleText, timestampText } from '../text/value-text.ts'
+import { clockText, dayText, decimalText, doubleText, jsonText, timestampText } from '../text/value-text.ts'
 
 const { types } = avsc
 
@@ -238,12 +238,7 @@ function nested(type: Type, inner: (type: Type) => JsonReader): JsonReader | und
 /** Numbers keep all of their digits. */
 function scalar(type: Type, truncate: boolean): JsonReader {
   const { type: given, text } = columnOf('', type, truncate)
-  const isNumber = given === 'integer' || given === 'boolean' || given.startsWith('decimal')
-  return (value) => {
-    const written = text(value)
-    const isPlain = isNumber || (given === 'double' && Number.isFinite(value))
-    return isPlain ? rawJson(written!) : written
-  }
+  return (value) => rawJson(jsonText(given, text(value)))
 }
 
 /** Text as it is to stand in JSON. The types of the language lack it. */

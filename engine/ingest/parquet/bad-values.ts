@@ -95,7 +95,7 @@ export async function badValueFound(duck: Duck, error: Error, request: ReadReque
 
 /**
  * Refuses times and moments that are finer than a microsecond where DuckDB silently cuts off their nanoseconds: times,
- * moments in UTC, and INT96. It keeps those of moments without a zone. With `nanoseconds=truncate`, only moments in UTC
+ * moments in UTC, and INT96. It keeps those of moments without a zone, so that only nested ones are looked at. With `nanoseconds=truncate`, only moments in UTC
  * before 1970 are refused, which DuckDB moves to a later microsecond. INT96 beyond the years of the calendar is refused
  * as well, because DuckDB's own moments overflow there.
  * @throws EngineError `invalid_upload`
@@ -110,13 +110,13 @@ export function refuseFinerMoments(
     int96: 'interval',
     interval: 'plain',
     'utc nanos': 'moment',
-    'local nanos': 'plain',
+    'local nanos': truncate ? 'plain' : 'moment',
     'time nanos': 'moment',
   }
   const inYears: Rule = [isInYears, (row, column) => outOfRange(row, column, 'timestamp')]
   const check: Check = truncate
     ? { marks, of: ['int96', 'utc nanos'], rules: [inYears, [isCutRightly, notCut]] }
-    : { marks, of: ['int96', 'utc nanos', 'time nanos'], rules: [inYears, [isWhole, tooFine]] }
+    : { marks, of: ['int96', 'utc nanos', 'time nanos', 'local nanos'], rules: [inYears, [isWhole, tooFine]] }
   return refuse(duck, check, schema, request)
 }
 
@@ -127,7 +127,8 @@ async function refuse(
   schema: readonly SchemaElement[],
   request: ReadRequest,
 ): Promise<void> {
-  const isMeant = ({ meaning }: SchemaElement) => meaning !== undefined && of.includes(meaning)
+  const isMeant = ({ meaning, isColumn }: SchemaElement) =>
+    meaning !== undefined && of.includes(meaning) && !(meaning === 'local nanos' && isColumn)
   const looked = new Map(schema.filter(isMeant).map((element) => [element.column, element]))
   for (const element of schema) {
     if (mistaken !== undefined && element.physical === mistaken && !isMeant(element))
@@ -200,6 +201,9 @@ const RANGES: Readonly<Record<string, (x: string) => string>> = {
   timestamp: (x) => `${x} BETWEEN TIMESTAMP '0001-01-01' AND TIMESTAMP '9999-12-31 23:59:59.999999'`,
   timestamptz: (x) =>
     `${x} BETWEEN TIMESTAMPTZ '0001-01-01 00:00:00+00' AND TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'`,
+  // DuckDB writes NaN and the infinities outside of quotes, which is not JSON.
+  variant: (x) =>
+    `NOT regexp_matches(regexp_replace(CAST(CAST(${x} AS JSON) AS VARCHAR), '"(\\\\.|[^"\\\\])*"', '', 'g'), 'N|I')`,
 }
 
 /** The same for a value within a nested one. */

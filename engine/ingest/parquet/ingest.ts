@@ -8,7 +8,7 @@ import { footerOf } from '../../parquet/parquet-file.ts'
 import { type SchemaElement, schemaOf } from '../../parquet/schema.ts'
 import { readListHead, readStruct, type Struct } from '../../parquet/thrift.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
-import { COLUMN_FIELDS, type FileMetadata, filledColumns, readMetadata } from '../../types/file-metadata.ts'
+import { COLUMN_FIELDS, filledColumns, readMetadata } from '../../types/file-metadata.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
 import { unpacksTooLarge } from '../file.ts'
 import { measure, readParts, writePart } from '../parts/part.ts'
@@ -32,10 +32,12 @@ import {
   outOfRangeInside,
   tooFine,
 } from '../text/errors.ts'
+import { periodReason, periodSql, periodsIn } from '../text/periods.ts'
 import { badTimeIn, inZone, zoneError } from '../text/zones.ts'
 import { aliased, badValueFound, everyLeaf, inRange, leafInRange, refuseFinerMoments } from './bad-values.ts'
 import { isInLegacyCalendar, refuseJulianDays } from './legacy-calendar.ts'
 import { comparePages } from './page-checksums.ts'
+import { refuseEncrypted, refuseUnreadable } from './unreadable.ts'
 
 /** Reads a Parquet file with DuckDB. Types that we don't have become the nearest of ours that loses nothing. */
 export async function ingestParquet(
@@ -56,10 +58,12 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   // DuckDB's `parquet_metadata` would fail where the footer has moments at the ends of what 64 bits hold.
   const size = contentOf(footer)
   if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
-  const given = await parquetColumns(duck, footer, request)
+  const pairs = pairsOf(footer)
+  const fields = await fieldsOf(pairs, schemaOf(footer))
+  const given = await parquetColumns(duck, footer, fields, request)
   await refuseManyValues(file, size.rows * given.length)
   await comparePages(file, footer, request.signal)
-  const metadata = await metadataOf(pairsOf(footer))
+  const metadata = readMetadata(pairs, fields)
   const names = given.map(({ name }) => name)
   const types = given.map(({ type }) => type)
   const targets = filledColumns(layColumns(known, names, types), metadata)
@@ -81,7 +85,10 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   // The footer counts a text once that many rows have.
   if (rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   request.onProgress?.({ bytes: size.bytes, rows: part.rows })
-  return { ...part, columns, rawBytes, metadata: metadata.dataset, unnamed: unnamedIn(targets) }
+  const reasons = targets.map(({ source }) =>
+    periodReason(fields.get(names[source ?? -1] ?? '') ?? new Map()),
+  )
+  return { ...part, columns, rawBytes, reasons, metadata: metadata.dataset, unnamed: unnamedIn(targets) }
 }
 
 /** A column of the upload, and how it is read. */
@@ -98,17 +105,19 @@ interface ParquetColumn {
   readonly inside?: string | undefined
 }
 
-const MOST_DIGITS = 38
-
 /**
  * The columns of a file. Their names come from the file's own schema, because DuckDB renames those that differ only by
  * case.
  * @throws EngineError `invalid_upload` for types whose values DuckDB would change silently
  */
-async function parquetColumns(duck: Duck, footer: Struct, request: ReadRequest): Promise<ParquetColumn[]> {
+async function parquetColumns(
+  duck: Duck,
+  footer: Struct,
+  fields: Fields,
+  request: ReadRequest,
+): Promise<ParquetColumn[]> {
   const schema = schemaOf(footer)
   const top = schema.filter(({ isColumn }) => isColumn)
-  refuseUnreadable(top, schema)
   const described = await duck.run(`DESCRIBE SELECT * FROM ${readParts([request.file])}`, request)
   if (described.length !== top.length) throw malformed('The schema of the Parquet file contradicts itself.')
   const types = described.map(([, type]) => String(type))
@@ -116,67 +125,26 @@ async function parquetColumns(duck: Duck, footer: Struct, request: ReadRequest):
     const columns = top.map(({ name }, index) => ({ name, duckType: types[index]! }))
     await refuseJulianDays(duck, columns, request)
   }
+  const truncate = request.options?.nanoseconds === 'truncate'
   const columns = top.map(({ name, meaning }, index): ParquetColumn => {
     const duckType = types[index]!
     const saysJson = meaning === 'json'
     // A column without any values becomes text, as in every other format.
     if (meaning === 'null') return { name, type: 'string', sql: `CAST(p${index} AS VARCHAR)`, saysJson }
-    if (duckType === 'TIMESTAMP_NS') {
-      const truncate = request.options?.nanoseconds === 'truncate'
-      const whole = truncate ? undefined : `(NOT isfinite(p${index}) OR epoch_ns(p${index}) % 1000 = 0)`
-      const sql = truncate ? cutToMicroseconds(`p${index}`) : `CAST(p${index} AS TIMESTAMP)`
-      return { name, type: 'timestamp', sql, saysJson, whole }
+    if (duckType === 'TIMESTAMP_NS' && !truncate) {
+      const whole = `(NOT isfinite(p${index}) OR epoch_ns(p${index}) % 1000 = 0)`
+      return { name, type: 'timestamp', sql: `CAST(p${index} AS TIMESTAMP)`, saysJson, whole }
     }
-    const column = normaliseParquetColumn(duckType, `p${index}`)
+    const period = duckType === 'BIGINT' ? periodsIn(fields.get(name) ?? new Map()) : undefined
+    if (period) return { name, type: period.type, sql: periodSql(period, `p${index}`), saysJson }
+    if (duckType === 'TINYINT' && fields.get(name)?.get('ARROW:extension:name') === 'arrow.bool8')
+      return { name, type: 'boolean', sql: `p${index} <> 0`, saysJson }
+    const column = normaliseParquetColumn(duckType, `p${index}`, { truncate })
     const inside = column.type === 'json' ? everyLeaf(duckType, `p${index}`, leafInRange) : undefined
     return { name, ...column, saysJson, inside }
   })
   await refuseFinerMoments(duck, schema, request)
   return columns
-}
-
-/** A moment in nanoseconds without those beyond its microsecond. DuckDB's own cast moves moments before 1970 to a later one. */
-function cutToMicroseconds(moment: string): string {
-  const nanos = `epoch_ns(${moment})`
-  const micros = `make_timestamp(${nanos} // 1000 - CASE WHEN ${nanos} % 1000 < 0 THEN 1 ELSE 0 END)`
-  return `CASE WHEN isfinite(${moment}) THEN ${micros} ELSE CAST(${moment} AS TIMESTAMP) END`
-}
-
-/**
- * Refuses what DuckDB would read as something else: decimals of more digits than it has, fields that it renames, and
- * objects of one field that it leaves out.
- */
-function refuseUnreadable(columns: readonly SchemaElement[], schema: readonly SchemaElement[]): void {
-  const fields = new Map<string, string>()
-  for (const { name, column, isColumn, parent, precision, isSingleField } of schema) {
-    const outer = columns[column]!.name
-    if (isSingleField) {
-      throw malformed(
-        `Column ${JSON.stringify(outer)} has a list of objects with a single field, without the annotation LIST or in ` +
-          'an old form, which DuckDB reads as a list of values. Write it anew with a recent version of pyarrow, ' +
-          'polars, Spark or DuckDB.',
-        { column: outer },
-      )
-    }
-    if (precision > MOST_DIGITS) {
-      throw malformed(
-        `Column ${JSON.stringify(outer)} holds decimals of ${precision} digits; the most are ${MOST_DIGITS}.`,
-        { column: outer },
-      )
-    }
-    if (isColumn) continue
-    // DuckDB ignores the case of these letters only: it tells É and é apart.
-    const key = `${parent} ${name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())}`
-    const other = fields.get(key)
-    if (other !== undefined) {
-      throw malformed(
-        `Column ${JSON.stringify(outer)} has the fields ${JSON.stringify(other)} and ${JSON.stringify(name)} within it, ` +
-          'which differ at most by case. Fields in Parquet need other names; Arrow and JSON may have such fields.',
-        { column: outer },
-      )
-    }
-    fields.set(key, name)
-  }
 }
 
 /** Fields of nested columns count as well, as many as this for each column that a dataset may have. */
@@ -200,6 +168,9 @@ async function checkedFooter(duck: Duck, request: ReadRequest): Promise<Struct> 
         `The schema of the Parquet file has ${length} fields; the limit is ${FIELDS_A_COLUMN * MOST_COLUMNS}.`,
       )
     }
+    const file = readStruct(footer)
+    refuseEncrypted(file)
+    refuseUnreadable(schemaOf(file), file)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
   }
@@ -266,15 +237,18 @@ function isOfType(
 const ARROW_SCHEMA = 'ARROW:schema'
 const MARKER_BYTES = 8
 
-/** What a Parquet file says about its dataset and its columns. */
-async function metadataOf(pairs: Pairs): Promise<FileMetadata> {
-  const schema = Buffer.from(pairs.get(ARROW_SCHEMA) ?? '', 'base64').subarray(MARKER_BYTES)
-  // Loading apache-arrow takes a while, and few files describe their columns.
-  if (!COLUMN_FIELDS.some((field) => schema.includes(field))) return readMetadata(pairs)
-  return readMetadata(pairs, await fieldsOf(schema))
-}
+/** The metadata of the fields of Arrow's schema, by their names. */
+type Fields = ReadonlyMap<string, ReadonlyMap<string, string>>
 
-async function fieldsOf(message: Uint8Array): Promise<Map<string, Map<string, string>>> {
+/** What is looked for in that schema: words about columns, and types that Parquet does not have. */
+const LOOKED_FOR = [...COLUMN_FIELDS, 'pandas.period', 'arrow.bool8']
+
+/** @throws EngineError `invalid_upload` for integers of 128 bits, which polars writes as bytes */
+async function fieldsOf(pairs: Pairs, elements: readonly SchemaElement[]): Promise<Fields> {
+  const message = Buffer.from(pairs.get(ARROW_SCHEMA) ?? '', 'base64').subarray(MARKER_BYTES)
+  const bytes = new Set(elements.filter(({ isBytes16 }) => isBytes16).map(({ column }) => column))
+  // Loading apache-arrow takes a while, and few files describe their columns.
+  if (bytes.size === 0 && !LOOKED_FOR.some((word) => message.includes(word))) return new Map()
   const { Message } = await import('apache-arrow')
   const { verifyMessage } = await import('../arrow/arrow-messages.ts')
   try {
@@ -282,7 +256,9 @@ async function fieldsOf(message: Uint8Array): Promise<Map<string, Map<string, st
     const decoded = Message.decode(message)
     if (!decoded.isSchema()) return new Map()
     return new Map(decoded.header().fields.map(({ name, metadata }) => [name, metadata]))
-  } catch {
+  } catch (error) {
+    const { column } = (error instanceof EngineError && error.details) || {}
+    if (elements.some((one) => one.isColumn && one.name === column && bytes.has(one.column))) throw error
     // The rows are read without this schema, so a damaged one is no reason to refuse them.
     return new Map()
   }

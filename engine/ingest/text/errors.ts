@@ -123,8 +123,8 @@ export const notUtf8 = cellError('the text is not valid UTF-8.')
 export const missingValue = cellError('a value is missing, but the column is not nullable.')
 /** For a nested value that contains one out of its type's range. */
 export const outOfRangeInside = cellError(
-  'a value within it is out of range. Dates are of the years 1 to 9999, times from 00:00:00 to 23:59:59.999999, and ' +
-    'decimals have no more digits than their type.',
+  'a value within it is out of range. Dates are of the years 1 to 9999, times from 00:00:00 to 23:59:59.999999, ' +
+    'decimals have no more digits than their type, and variants have no NaN and no infinity.',
 )
 
 function cellError(what: string): (row: number, column: string) => EngineError {

@@ -1,5 +1,7 @@
 import { real } from '../../export/formats/text/cells.ts'
 import { date, decimal, time, timestamp } from '../../export/formats/text/digits.ts'
+import type { ColumnType } from '../../types/index.ts'
+import { isNumeric } from './text-kinds.ts'
 
 /*
  * The texts of values as exports write them, for uploads whose values are not text. Each function takes its text out of
@@ -29,15 +31,27 @@ export function timestampText(micros: bigint, zoned: boolean): string {
   return textUntil(timestamp(scratch, 0, words[0]!, words[1]!, zoned))
 }
 
-/** A duration in microseconds as ISO 8601, in the same way as DuckDB's intervals are written. */
-export function durationText(micros: bigint): string {
+/**
+ * A duration as ISO 8601, in the same way as DuckDB's intervals are written: months, days and seconds stay apart.
+ * @param micros besides the months and days
+ */
+export function durationText(micros: bigint, months = 0, days = 0): string {
+  const before = `P${months === 0 ? '' : `${months}M`}${days === 0 ? '' : `${days}D`}`
+  if (before !== 'P' && micros === 0n) return before
   const digits = String(micros < 0n ? -micros : micros).padStart(7, '0')
   const fraction = digits.slice(-6).replace(/0+$/, '')
-  return `PT${micros < 0n ? '-' : ''}${digits.slice(0, -6)}${fraction && `.${fraction}`}S`
+  return `${before}T${micros < 0n ? '-' : ''}${digits.slice(0, -6)}${fraction && `.${fraction}`}S`
 }
 
 export function doubleText(value: number): string {
   return textUntil(real(scratch, 0, value))
+}
+
+/** A value within JSON by its text outside of it: numbers keep all of their digits. */
+export function jsonText(type: ColumnType, text: string | null): string {
+  if (text === null) return 'null'
+  const isPlain = type === 'boolean' || type === 'json' || (isNumeric(type) && !/[NI]/.test(text))
+  return isPlain ? text : JSON.stringify(text)
 }
 
 /** A decimal of up to 38 digits, given without its point. */

@@ -265,7 +265,6 @@ describe('Arrow', () => {
   test.each([
     ['list-view', 'ListView'],
     ['run-end', 'RunEndEncoded'],
-    ['month-day-nano', 'Interval<MONTH_DAY_NANO>'],
     ['struct-list-view', 'LargeListView'],
   ])('a type that is not read, with the column: %s', async (file, type) => {
     const bytes = readFileSync(new URL(`../fixtures/${file}.arrow`, import.meta.url))
