@@ -37,6 +37,7 @@ import {
   type Sources,
   type StoredSource,
 } from './sources.ts'
+import { TableWatch } from './table-watch.ts'
 import { fileOptions } from './wanted.ts'
 
 /** How often a process looks for sources that are due. */
@@ -102,6 +103,7 @@ export class Refresher {
     }
     this.#timer = setInterval(look, POLL_MS).unref()
     look()
+    void new TableWatch(this.#parts).run(look, this.#ending.signal)
   }
 
   /** Refreshes all due sources, a few at a time; gives how many there were. */

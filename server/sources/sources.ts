@@ -37,6 +37,12 @@ export interface StoredSource {
   readonly failures: number
 }
 
+/** A query whose rows are stored when its tables change. */
+export interface StoredQuery {
+  readonly datasetId: number
+  readonly tables: readonly number[]
+}
+
 /** What a dataset is to follow. */
 export type SourceRequest = Pick<StoredSource, 'datasetId' | 'accountId' | 'address' | 'start' | 'every'> & {
   readonly series: readonly string[]
@@ -193,6 +199,25 @@ export class Sources {
     )
   }
 
+  /** The queries whose rows are stored when their tables change. */
+  async storedOnChange(): Promise<StoredQuery[]> {
+    const sql = `SELECT ${COLUMNS} FROM dataset_sources WHERE every = 'on-change'`
+    const sources = (await this.#database.all<SourceRow>(sql)).map((row) => sourceOf(row)!)
+    return sources.flatMap(({ datasetId, address }) =>
+      address && 'query' in address ? [{ datasetId, tables: address.query.tables }] : [],
+    )
+  }
+
+  /** Makes sources due now, except for those that have run lately: these are soon due. Gives how many are due. */
+  hasten(datasetIds: readonly number[], now: Date): Promise<number> {
+    const lately = new Date(now.getTime() - MILLISECONDS['on-change']).toISOString()
+    return this.#note(
+      `UPDATE dataset_sources SET due = ? WHERE dataset_id IN (${datasetIds.join(', ')}) AND last_run <= ?`,
+      now.toISOString(),
+      lately,
+    )
+  }
+
   /** Extends the time for which a source is taken. Gives false if another process has taken it, or it was removed. */
   async keep(datasetId: number, token: string, until: Date): Promise<boolean> {
     const sql = 'UPDATE dataset_sources SET taken_until = ? WHERE dataset_id = ? AND taken_by = ?'
@@ -265,7 +290,7 @@ function sourceOf(row: SourceRow | undefined): StoredSource | undefined {
   return { ...row, series: JSON.parse(series), address: address === null ? null : JSON.parse(address) }
 }
 
-/** What changes is looked at as often as sources are. */
+/** A query whose tables keep changing is run as often as sources are looked at. */
 const MILLISECONDS = {
   'on-change': 10_000,
   hour: 3_600_000,
