@@ -30,6 +30,7 @@ const NAMED: Readonly<Record<UploadFormat, string>> = {
   ods: 'an OpenDocument spreadsheet (ods)',
   avro: 'Avro',
   sqlite: 'an SQLite database',
+  sav: 'an SPSS file (sav)',
   zip: 'a zip archive',
 }
 

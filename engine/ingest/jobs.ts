@@ -91,6 +91,7 @@ const READERS: Readonly<Record<UploadFormat, Reader>> = {
   ods: workbook(async (request) => (await import('./ods/open.ts')).openOds(request)),
   avro: rewriting(() => import('./avro/to-csv.ts')),
   sqlite: rewriting(() => import('./sqlite/to-csv.ts')),
+  sav: rewriting(() => import('./sav/to-csv.ts')),
   zip: async (duck, _, request) => (await import('./zip/ingest.ts')).ingestZip(duck, request, ingest),
 }
 

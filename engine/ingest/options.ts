@@ -2,7 +2,21 @@ import type { OptionTable } from '../types/option-values.ts'
 
 const TEXT = ['csv', 'tsv'] as const
 const WITH_TEXTS = [
-  ...['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'xls', 'xlsb', 'ods', 'parquet', 'arrow', 'avro', 'sqlite'],
+  ...[
+    'csv',
+    'tsv',
+    'json',
+    'ndjson',
+    'xlsx',
+    'xls',
+    'xlsb',
+    'ods',
+    'parquet',
+    'arrow',
+    'avro',
+    'sqlite',
+    'sav',
+  ],
 ] as const
 const SHEETS = ['xlsx', 'xls', 'xlsb', 'ods'] as const
 const TEXT_OR_SHEET = ['csv', 'tsv', ...SHEETS] as const
@@ -159,6 +173,12 @@ export const READING = {
     kind: 'text',
     formats: ['sqlite'],
     about: 'The name of the table to read, if the database has several.',
+  },
+  labels: {
+    http: 'labels',
+    kind: 'flag',
+    formats: ['sav'],
+    about: 'With `true`, values that have labels are read as these; otherwise as their codes.',
   },
   entry: {
     http: 'entry',

@@ -13,7 +13,7 @@ interface FormatFacts {
 /** The formats in which rows can be uploaded. */
 export type UploadFormat =
   | ('csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx')
-  | ('xls' | 'xlsb' | 'ods' | 'avro' | 'sqlite' | 'zip')
+  | ('xls' | 'xlsb' | 'ods' | 'avro' | 'sqlite' | 'sav' | 'zip')
 
 /** What is known of each. The lists of formats for people are made from this one. */
 export const UPLOAD_FORMATS = {
@@ -32,6 +32,7 @@ export const UPLOAD_FORMATS = {
   ods: { endings: ['ods'], types: ['application/vnd.oasis.opendocument.spreadsheet'] },
   avro: { endings: ['avro'], types: ['application/avro'] },
   sqlite: { endings: ['sqlite', 'sqlite3', 'db', 'db3'], types: ['application/vnd.sqlite3'] },
+  sav: { endings: ['sav', 'zsav'], types: ['application/x-spss-sav'] },
   zip: { endings: ['zip'], types: ['application/zip'] },
 } as const satisfies Readonly<Record<UploadFormat, FormatFacts>>
 
@@ -90,9 +91,9 @@ export type BinaryFormat = (typeof BEGINNINGS)[number][1]
 
 /** Files of other programs that have no reader here: what they are, and how to convert one. */
 export const FOREIGN: Readonly<Record<string, readonly [what: string, instead: string]>> = {
-  sav: [
-    'an SPSS file (sav)',
-    "convert it, for example with pyreadstat: pyreadstat.read_sav('file.sav')[0].to_parquet('file.parquet')",
+  por: [
+    'a portable file of SPSS (por)',
+    "convert it, for example with pyreadstat: pyreadstat.read_por('file.por')[0].to_parquet('file.parquet')",
   ],
   dta: [
     'a Stata file (dta)',
@@ -112,7 +113,7 @@ export const FOREIGN: Readonly<Record<string, readonly [what: string, instead: s
 /** The same for a file that is known only by its name, as a sentence. */
 export function foreignNamed(fileName: string): string | undefined {
   const ending = /\.([^./\\]+)$/.exec(fileName)?.[1]?.toLowerCase() ?? ''
-  const name = /^(?:rdata|rda)$/.test(ending) ? 'rds' : ending === 'zsav' ? 'sav' : ending
+  const name = /^(?:rdata|rda)$/.test(ending) ? 'rds' : ending
   const found = Object.hasOwn(FOREIGN, name) ? FOREIGN[name] : undefined
   return found && `it is ${found[0]}: ${found[1]}`
 }

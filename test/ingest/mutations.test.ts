@@ -23,6 +23,7 @@ test.each<UploadFormat>([
   'ods',
   'avro',
   'sqlite',
+  'sav',
   'zip',
 ])(
   'damaged %s makes a part or a clear refusal, never anything else',

@@ -1,7 +1,7 @@
 import { EngineError } from '../../errors.ts'
 import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import { timestampText } from '../text/value-text.ts'
+import { hoursText, timestampText } from '../text/value-text.ts'
 import { MOST_ROWS, type SheetCell } from '../workbook/book.ts'
 import { numberCell } from '../xlsx/sheet.ts'
 import { attribute, type XmlHandler } from '../xlsx/xml.ts'
@@ -205,13 +205,7 @@ export class OdsContent implements XmlHandler {
     const [, sign, hours = '0', minutes = '0', seconds = '0'] = DURATION.exec(text) ?? []
     if (sign === undefined) throw this.#bad(`${JSON.stringify(text.slice(0, 40))} is not a time`)
     const micros = Math.round((Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1e6)
-    const whole = Math.floor(micros / 1e6)
-    const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
-    const fraction = String(micros % 1e6)
-      .padStart(6, '0')
-      .replace(/0+$/, '')
-    const clock = parts.map((part) => String(part).padStart(2, '0')).join(':')
-    const written = `${sign}${clock}${fraction === '' ? '' : `.${fraction}`}`
+    const written = hoursText(BigInt(sign === '-' ? -micros : micros))
     return { column: this.#column, text: written, kind: kindOf(written), isText: false }
   }
 

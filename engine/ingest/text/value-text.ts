@@ -31,6 +31,13 @@ export function timestampText(micros: bigint, zoned: boolean): string {
   return textUntil(timestamp(scratch, 0, words[0]!, words[1]!, zoned))
 }
 
+/** A time of day, or a duration as programs show it beside those: `36:00:00`. */
+export function hoursText(micros: bigint): string {
+  const all = micros < 0n ? -micros : micros
+  const hours = String(all / 3_600_000_000n).padStart(2, '0')
+  return `${micros < 0n ? '-' : ''}${hours}${clockText(Number(all % 3_600_000_000n)).slice(2)}`
+}
+
 /**
  * A duration as ISO 8601, in the same way as DuckDB's intervals are written: months, days and seconds stay apart.
  * @param micros besides the months and days

@@ -213,6 +213,10 @@ export async function originals(format: UploadFormat, bench: Bench): Promise<Ori
         return ['null', 'snappy'].map((codec) =>
           readFileSync(new URL(`../fixtures/values-${codec}.avro`, import.meta.url)),
         )
+      case 'sav':
+        return ['pspp.sav', 'pspp-plain.sav', 'pspp.zsav'].map((name) =>
+          readFileSync(new URL(`../fixtures/${name}`, import.meta.url)),
+        )
       case 'sqlite':
         return [database(`CREATE TABLE t (id, name, price); ${INSERTS}`)]
       case 'zip':
