@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Engine, isUnwritable, openEngine } from '../engine/index.ts'
 import { Lazy } from '../engine/util/shared.ts'
+import { lowerPool } from '../engine/util/threads.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import { buildApp } from './app.ts'
 import { distributed, objectStore, sqlWait } from './config/read.ts'
@@ -99,6 +100,7 @@ async function start(
   await prepare?.({ engine, publish })
   limitConnections(app)
   await app.listen({ host: config.host, port: config.port })
+  lowerPool()
   services.refresher.start()
   opened.push(() => services.refresher.close())
   if (index) opened.push(indexProviders(services.connectors, app.log))

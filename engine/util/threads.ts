@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { constants, getPriority, setPriority } from 'node:os'
 import { extname } from 'node:path'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
@@ -22,3 +24,23 @@ export function startWorkerBeside(module: string, options?: WorkerOptions): Work
 process.env['UV_THREADPOOL_SIZE'] ??= '16'
 // libuv, too, reads only the digits at the beginning, and makes one thread if there are none.
 export const POOL_THREADS = Number.parseInt(process.env['UV_THREADPOOL_SIZE'], 10) || 1
+
+/** How much nicer the threads of the pool are than the main thread. */
+const POOL_NICENESS = 5
+
+/**
+ * Lets the main thread, and what is short in other processes, go before the pool, in which as many long statements may
+ * run as it has threads; those that DuckDB starts there inherit it. On Linux, and only once the pool has been used.
+ */
+export function lowerPool(): void {
+  if (process.platform !== 'linux') return
+  const niceness = Math.min(getPriority() + POOL_NICENESS, constants.priority.PRIORITY_LOW)
+  for (const thread of readdirSync('/proc/self/task')) {
+    try {
+      if (readFileSync(`/proc/self/task/${thread}/comm`, 'utf8') === 'libuv-worker\n')
+        setPriority(Number(thread), niceness)
+    } catch {
+      // It has ended.
+    }
+  }
+}

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { LibraryHandle } from 'koffi'
 import { EngineError } from '../../errors.ts'
+import { type KoffiFunction, loadKoffi } from '../../util/koffi.ts'
 
 /** A `duckdb_result`, and its value for those calls that take it by value. */
 export interface Result {
@@ -50,9 +50,6 @@ function libraryPath(): string {
   return join(dirname(createRequire(bindings).resolve(platform)), file)
 }
 
-/** Koffi runs C code on stacks of its own. Its default for asynchronous calls, 128 KiB, is little for a planner. */
-const STACK_BYTES = 8 << 20
-
 const HANDLE = 'uint64'
 const OUT = 'void *'
 const RESULT = 'a duckdb_result'
@@ -96,11 +93,10 @@ const FUNCTIONS = {
   vector_copy_sel: ['void', HANDLE, HANDLE, HANDLE, 'uint64', 'uint64', 'uint64'],
 } as const satisfies Record<string, readonly string[]>
 
-type KoffiFunction = ReturnType<LibraryHandle['func']>
 type Functions = Readonly<Record<keyof typeof FUNCTIONS, KoffiFunction>>
 
 /**
- * DuckDB's C API, as far as results need it. The only file that knows koffi, and the one to change with DuckDB's API.
+ * DuckDB's C API, as far as results need it. The file to change with DuckDB's API.
  *
  * Handles are addresses as BigInts: they may be passed between threads of this process, and nothing checks them.
  * Whatever a function opens must be closed by its counterpart, once. What is asynchronous runs off the main thread.
@@ -115,15 +111,7 @@ export class DuckDb {
   /** Use `loadDuckDb`. */
   constructor() {
     // Not imported at the top, because the caller may want to be told when native code begins (see `NativeSection`).
-    const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi')
-    if (koffi.config().async_stack_size !== STACK_BYTES) {
-      koffi.config({
-        sync_stack_size: STACK_BYTES,
-        async_stack_size: STACK_BYTES,
-        resident_async_pools: 32,
-        max_async_calls: 1024,
-      })
-    }
+    const koffi = loadKoffi()
     // Its functions are looked up when they are first called; all at once take half of the time of loading.
     const library = koffi.load(libraryPath(), { lazy: true })
     const standard = koffi.load(process.platform === 'win32' ? 'ucrtbase.dll' : libraryPath())

@@ -3,7 +3,10 @@ import { JOBS } from '../jobs.ts'
 import type { Hooks } from '../request.ts'
 import { duckMemory, readerOptions, serveJobs } from './serve-jobs.ts'
 
-const { threads, memory, encoding, directory, folders } = readerOptions()
+/** Nicer than what answers, as the threads that read for exports are (`lowerPool`). */
+const NICENESS = 5
+
+const { threads, memory, encoding, directory, folders } = readerOptions(NICENESS)
 const duck = await Duck.open({
   threads,
   encoding,

@@ -7,7 +7,7 @@ import { EngineError, storageError } from '../../errors.ts'
 import { endMessage, type ProcessOptions, ReaderProcess } from './reader-process.ts'
 
 /** The most readers that are kept waiting for their next job: to start one takes a quarter of a second. */
-const MOST_IDLE = 2
+const MOST_IDLE = 3
 /**
  * The most resident memory of all readers that are kept waiting. Allocators don't give back all memory after a large job,
  * so it is freed by ending the process. A new reader has about 110 MiB, one that has read 200 MB of csv once or many
@@ -82,7 +82,7 @@ export class ReaderPool {
         rmSync(directory, { recursive: true, force: true })
         const memory = this.#idle.reduce((sum, idle) => sum + idle.memory, process.memory)
         const fits = this.#idle.length < MOST_IDLE && memory < MOST_IDLE_MEMORY
-        if (process.alive && fits && !this.#closed) this.#idle.push(process)
+        if (process.alive && fits && !this.#closed && process.restore()) this.#idle.push(process)
         else {
           process.kill()
           this.warm()

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { constants, getPriority, setPriority } from 'node:os'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +8,9 @@ import { cancelled } from '../../duckdb/errors.ts'
 import { EngineError, type ErrorCode } from '../../errors.ts'
 import { revivedError } from '../../util/plain-error.ts'
 import type { Hooks } from '../request.ts'
+import { Channel } from './channel.ts'
 import type { FromReader, ReaderOptions, ToReader, Usage } from './serve-jobs.ts'
+import { type Exit, type Spawned, spawnProgram } from './spawn.ts'
 
 /** How long a reader may take to give up an aborted job before its process is killed. */
 const GRACE_MS = 1_000
@@ -15,6 +18,8 @@ const TICK_MS = 1_000
 /** A working reader reports five times a second; one that has been silent for so many ticks is killed. */
 const MOST_SILENT_TICKS = 60
 const STDERR_BYTES = 4_096
+/** How much nicer than we a process is whose job has taken long. */
+const LONG_NICENESS = 10
 
 /**
  * Why we ended a reader. `memory`, `cpu`: it took more than an upload may take; `silent`: it sent no messages any more;
@@ -23,11 +28,7 @@ const STDERR_BYTES = 4_096
 export type Why = 'memory' | 'cpu' | 'silent' | 'done'
 
 /** How a reader's process ended. */
-export interface End {
-  readonly code: number | null
-  readonly signal: NodeJS.Signals | null
-  /** Set if the process could not be started. */
-  readonly error?: Error
+export interface End extends Exit {
   /** Why we ended it; undefined if it ended by itself. */
   readonly why: Why | undefined
   /** Whether it had begun to take jobs. */
@@ -49,6 +50,8 @@ interface Job {
 export interface ProcessOptions extends ReaderOptions {
   /** The error with which its jobs fail when the process ends. */
   readonly failure?: ((end: End) => EngineError) | undefined
+  /** A job that takes more CPU seconds goes on with a lower priority, so that the short ones of others keep theirs. */
+  readonly quickSeconds?: number | undefined
 }
 
 /**
@@ -57,7 +60,8 @@ export interface ProcessOptions extends ReaderOptions {
  */
 export class ReaderProcess {
   readonly #options: ProcessOptions
-  readonly #child: ChildProcess
+  readonly #child: Spawned
+  readonly #channel: Channel<ToReader, FromReader> | undefined
   /** The jobs that it does. */
   readonly #jobs = new Map<number, Job>()
   #lastJob = 0
@@ -70,29 +74,27 @@ export class ReaderProcess {
   #ticks: NodeJS.Timeout | undefined
   /** The process is killed when it has used more CPU seconds than this since its start. */
   #mostCpu = Number.POSITIVE_INFINITY
+  /** Its job no longer counts as short when it has used more CPU seconds. */
+  #mostQuick = Number.POSITIVE_INFINITY
+  #isSlowed = false
   alive = true
 
   constructor(options: ProcessOptions) {
     this.#options = options
     const child = startReader(options)
     this.#child = child
-    child.on('message', (message: FromReader) => this.#hear(message))
-    // If the process could not be started, there is an `error` event in place of an `exit`.
-    child.on('error', (error) => this.#end({ code: null, signal: null, error }))
-    child.on('close', (code, signal) => this.#end({ code, signal }))
     // Where no descriptor is left for its pipes, it has none.
+    this.#channel = child.channel && new Channel(child.channel, (message) => this.#hear(message))
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_BYTES)
     })
-    // The process has closed only when nobody reads from it any more.
-    child.on('exit', () => this.bytes?.destroy())
+    child.exited.then((exit) => this.#end(exit))
     this.#hold()
   }
 
   /** What it writes besides its messages; undefined if its program doesn't. */
   get bytes(): Readable | undefined {
-    const stdio: ChildProcess['stdio'] | undefined = this.#child.stdio
-    return (stdio?.[4] ?? undefined) as Readable | undefined
+    return this.#child.bytes
   }
 
   /** The process's own folder, which is removed when the process ends. */
@@ -122,6 +124,24 @@ export class ReaderProcess {
   /** Allows this many seconds of CPU time from now on; a process that takes more is killed. */
   allowCpu(seconds: number): void {
     this.#mostCpu = this.#usage.cpu + seconds
+    this.#mostQuick = this.#usage.cpu + (this.#options.quickSeconds ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Whether it can do the next job with its usual priority, which only root can give back to a process. */
+  restore(): boolean {
+    if (this.#isSlowed) this.#isSlowed = !this.#prioritise(0)
+    return !this.#isSlowed
+  }
+
+  /** Sets how much nicer than we all its threads are; false if that is not allowed, or not known to the system. */
+  #prioritise(more: number): boolean {
+    try {
+      const niceness = Math.min(getPriority() + more, constants.priority.PRIORITY_LOW)
+      for (const thread of readdirSync(`/proc/${this.pid}/task`)) setPriority(Number(thread), niceness)
+      return true
+    } catch {
+      return false
+    }
   }
 
   /**
@@ -135,7 +155,7 @@ export class ReaderProcess {
       let grace: NodeJS.Timeout | undefined
       const id = ++this.#lastJob
       const abort = () => {
-        this.#tell({ kind: 'abort', id })
+        this.#channel?.send({ kind: 'abort', id })
         grace = setTimeout(() => this.kill(), GRACE_MS)
       }
       const settle: Job['settle'] = (outcome) => {
@@ -148,15 +168,10 @@ export class ReaderProcess {
       }
       this.#jobs.set(id, { reading, onProgress, settle })
       this.#hold()
-      this.#tell({ kind: 'start', id, name, input })
+      this.#channel?.send({ kind: 'start', id, name, input })
       signal?.addEventListener('abort', abort)
       if (signal?.aborted) abort()
     })
-  }
-
-  #tell(message: ToReader): void {
-    // Nothing has to be sent to a reader that has ended, and failures need no handling: `#end` settles its job.
-    if (this.#child.connected) this.#child.send(message, () => {})
   }
 
   /** Kills the process at once, even if it is working. */
@@ -164,8 +179,7 @@ export class ReaderProcess {
     this.#why ??= why
     // Our program must not end, even if it has nothing else to do, before those who await `ended` get their answer.
     this.#keepOpen(true)
-    // Without an id it was never started, and Node would send the signal to process 0: all of our own group.
-    if (this.#child.pid !== undefined) this.#child.kill('SIGKILL')
+    this.#child.kill()
   }
 
   #hear(message: FromReader): void {
@@ -183,6 +197,8 @@ export class ReaderProcess {
         ?.settle('error' in outcome ? { error: revivedError(outcome.error) } : outcome)
     } else if (message.usage.memory > this.#options.memory) this.kill('memory')
     else if (message.usage.cpu > this.#mostCpu) this.kill('cpu')
+    else if (!this.#isSlowed && message.usage.cpu > this.#mostQuick)
+      this.#isSlowed = this.#prioritise(LONG_NICENESS)
   }
 
   /** While it has jobs, the child process keeps our own from ending, and is watched for silence. */
@@ -199,22 +215,17 @@ export class ReaderProcess {
   }
 
   #keepOpen(open: boolean): void {
-    const change = open ? 'ref' : 'unref'
-    this.#child[change]()
-    this.#child.channel?.[change]()
-    // Pipes have these methods, though they are declared as general streams.
-    for (const pipe of [this.#child.stderr, this.bytes]) {
-      ;(pipe as unknown as { ref(): void; unref(): void } | undefined)?.[change]()
-    }
+    this.#child.hold(open)
   }
 
   #failure(end: End): EngineError {
     return (this.#options.failure ?? readerEnded)(end)
   }
 
-  #end(how: Pick<End, 'code' | 'signal' | 'error'>): void {
-    if (!this.alive) return
+  #end(how: Exit): void {
     this.alive = false
+    // What it wrote last, nobody needs.
+    this.bytes?.destroy()
     clearInterval(this.#ticks)
     const end: End = {
       ...how,
@@ -245,19 +256,16 @@ const SECRET = /SECRET|KEY|TOKEN|PASSWORD|CREDENTIAL|DATABASE|^AWS_/i
 const MOST_DATA = (memory: number): number => 2 * memory + 2 ** 31
 
 /** Starts a reader's process: without secrets, and on Linux without core dumps and with a limit on its memory. */
-function startReader({ program, failure: _, ...options }: ProcessOptions): ChildProcess {
+function startReader({ program, failure: _, ...options }: ProcessOptions): Spawned {
   const base = program ?? new URL('./main', import.meta.url)
   const main = fileURLToPath(base) + extname(import.meta.url)
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRET.test(name)))
-  const [command, ...args] = limited([process.execPath, main], MOST_DATA(options.memory))
-  return spawn(command!, args, {
-    env: { ...env, PARQUETRY_READER: JSON.stringify(options) },
-    // The last pipe is for results that are bytes.
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(program ? (['pipe'] as const) : [])],
-    // This form keeps undefined, NaN and bytes, which JSON would lose.
-    serialization: 'advanced',
-    windowsHide: true,
-  })
+  const variables = Object.entries(process.env).filter(([name]) => !SECRET.test(name))
+  const env = { ...Object.fromEntries(variables), PARQUETRY_READER: JSON.stringify(options) }
+  return spawnProgram(
+    limited([process.execPath, main], MOST_DATA(options.memory)),
+    env,
+    program !== undefined,
+  )
 }
 
 function limited(command: readonly string[], data: number): readonly string[] {

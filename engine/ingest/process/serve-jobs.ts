@@ -1,7 +1,10 @@
 import { flushCompileCache } from 'node:module'
+import { Socket } from 'node:net'
+import { constants, getPriority, setPriority } from 'node:os'
 import type { HttpOptions } from '../../duckdb/instance.ts'
 import { type PlainError, plainError } from '../../util/plain-error.ts'
 import type { Hooks } from '../request.ts'
+import { Channel } from './channel.ts'
 
 /** The options with which a reader is started. */
 export interface ReaderOptions {
@@ -15,7 +18,7 @@ export interface ReaderOptions {
   readonly directory: string
   /** Its DuckDB may open files only below these folders and below its own. */
   readonly folders: readonly string[]
-  /** How nice it is to other processes, on Linux; by default its program decides. */
+  /** How much nicer than its parent it is, on Linux; by default its program decides. */
   readonly niceness?: number | undefined
   /** How its DuckDB reads parts over HTTP. */
   readonly http?: HttpOptions | undefined
@@ -48,19 +51,24 @@ export interface Usage {
 type Job = (input: unknown, hooks: Hooks) => Promise<unknown>
 
 // When our parent is gone, nobody needs our work any more, so this process ends. It kills itself because an orderly end
-// would have to wait for DuckDB's threads. This comes first because the parent may be killed while we start. If the
-// parent was gone even before, there is no `disconnect` event, so `connected` is checked as well.
-const end = () => process.kill(process.pid, 'SIGKILL')
-process.on('disconnect', end)
-if (!process.connected) end()
+// would have to wait for DuckDB's threads. This comes first because the parent may be gone while we start.
+const parent = new Socket({ fd: 3 })
+parent.on('close', () => process.kill(process.pid, 'SIGKILL'))
 
 // Terminals and service managers send these signals to all processes of a group. We ignore them, because our parent
 // ends us when its uploads are done.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
-/** The options of this process, which is a reader. */
-export function readerOptions(): ReaderOptions {
-  return JSON.parse(process.env['PARQUETRY_READER']!) as ReaderOptions
+/**
+ * The options of this process, which is a reader. It becomes nicer, with all threads that it starts from now on.
+ * @param usual how much nicer than its parent it is if the options don't say
+ */
+export function readerOptions(usual: number): ReaderOptions {
+  const options = JSON.parse(process.env['PARQUETRY_READER']!) as ReaderOptions
+  const { niceness = usual } = options
+  if (process.platform === 'linux')
+    setPriority(Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW))
+  return options
 }
 
 /** Memory that Node, its threads and their buffers need, and that DuckDB therefore does not get. */
@@ -81,7 +89,7 @@ export function serveJobs(jobs: object): void {
   const running = new Map<number, AbortController>()
   /** The names of jobs that have been done. */
   const done = new Set<string>()
-  process.on('message', (message: ToReader) => {
+  const channel = new Channel<FromReader, ToReader>(parent, (message) => {
     if (message.kind === 'start') run(message)
     else running.get(message.id)?.abort()
   })
@@ -93,7 +101,7 @@ export function serveJobs(jobs: object): void {
     const onProgress: Hooks['onProgress'] = (done) => {
       if (performance.now() < next) return
       next = performance.now() + REPORT_MS
-      tell({ kind: 'progress', id, done })
+      channel.send({ kind: 'progress', id, done })
     }
     const work = (jobs as Readonly<Record<string, Job>>)[name]!
     const outcome: Outcome = await work(input, { signal: ending.signal, onProgress }).then(
@@ -101,24 +109,19 @@ export function serveJobs(jobs: object): void {
       (error: unknown) => ({ error: plainError(error) }),
     )
     running.delete(id)
-    tell({ kind: 'settled', id, outcome, usage: usage() })
+    channel.send({ kind: 'settled', id, outcome, usage: usage() })
     // Node would do this in an orderly end, which this process never has. What it compiled, the next one need not.
     if (!done.has(name)) flushCompileCache()
     done.add(name)
   }
 
   setInterval(() => {
-    if (running.size > 0) tell({ kind: 'usage', usage: usage() })
+    if (running.size > 0) channel.send({ kind: 'usage', usage: usage() })
   }, REPORT_MS)
-  tell({ kind: 'usage', usage: usage() })
+  channel.send({ kind: 'usage', usage: usage() })
 }
 
 function usage(): Usage {
   const { user, system } = process.cpuUsage()
   return { memory: process.memoryUsage.rss(), cpu: (user + system) / 1e6 }
-}
-
-function tell(message: FromReader): void {
-  // Sending fails if the parent is gone. Without a callback, that would raise an `error` event that nothing handles.
-  process.send!(message, undefined, undefined, () => {})
 }

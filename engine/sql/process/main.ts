@@ -1,18 +1,14 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { setPriority } from 'node:os'
 import { type Executor, openExecutor } from '../../export/index.ts'
 import { duckMemory, readerOptions, serveJobs } from '../../ingest/process/serve-jobs.ts'
 import { Lazy } from '../../util/shared.ts'
 import { type Framed, headOf, sqlJobs } from './jobs.ts'
 
-/** Nicer than the server, which must answer others while a statement keeps all cores busy. */
-const NICENESS = 5
 /** The most bytes that DuckDB moves to the disk for one process. */
 const MOST_TEMPORARY = '16GiB'
 
-const { threads, memory, directory, http, niceness = NICENESS } = readerOptions()
-if (process.platform === 'linux') setPriority(niceness)
+const { threads, memory, directory, http } = readerOptions(0)
 
 /** It moves conditions into tables of WITH that are MATERIALIZED, which here keep rows from their readers. */
 const FENCE_BREAKER = 'cte_filter_pusher'

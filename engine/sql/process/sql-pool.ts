@@ -10,7 +10,9 @@ const MOST_PROCESSES = 4
 const MOST_OF_ONE = 2
 /** The most CPU time of one statement. */
 const MOST_CPU_SECONDS = 1_800
-/** How nice the process is whose rows nobody waits for. */
+/** A statement that takes more CPU time goes on with a lower priority. */
+const QUICK_SECONDS = 1
+/** How much nicer than the server the process is whose rows nobody waits for. */
 const BACKGROUND_NICENESS = 15
 
 /** Lends a process whose folder is empty, when there is one. @throws EngineError `cancelled`, `storage_full` */
@@ -54,8 +56,8 @@ export class SqlPool {
     // DuckDB follows links before it decides whether it may open a file, so its folder has to be named without links.
     const tempDirectory = realpathSync(options.tempDirectory)
     const program = new URL('./main', import.meta.url)
-    const pool = (niceness?: number) =>
-      new ReaderPool({ ...options, tempDirectory, program, failure, niceness })
+    const pool = (priority: Pick<ReadersOptions, 'niceness' | 'quickSeconds'>) =>
+      new ReaderPool({ ...options, tempDirectory, program, failure, ...priority })
     const slots = new Semaphore(MOST_PROCESSES, {
       perHolder: MOST_OF_ONE,
       reserved: 1,
@@ -65,8 +67,8 @@ export class SqlPool {
           details: { running: crowd.own, limit: crowd.most },
         }),
     })
-    this.#foreground = { pool: pool(), slots }
-    this.#background = { pool: pool(BACKGROUND_NICENESS), slots: new Semaphore(1) }
+    this.#foreground = { pool: pool({ quickSeconds: QUICK_SECONDS }), slots }
+    this.#background = { pool: pool({ niceness: BACKGROUND_NICENESS }), slots: new Semaphore(1) }
   }
 
   lend({ by, background }: Borrower): Lend {
@@ -77,6 +79,8 @@ export class SqlPool {
       })
       try {
         const lent = pool.lend()
+        // The next one need not wait until a process has started, which takes long on a busy machine.
+        if (!background && slots.running < MOST_PROCESSES - 1) pool.warm()
         lent.process.allowCpu(background?.cpuSeconds ?? MOST_CPU_SECONDS)
         return {
           process: lent.process,

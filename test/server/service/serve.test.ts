@@ -1,5 +1,5 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { greeting } from '../../../server/commands/serve.ts'
@@ -49,6 +49,21 @@ async function bigDataset(server: Server): Promise<number> {
   await (await server.engine.dataset(id)).replace({ format: 'csv', body })
   return id
 }
+
+it.runIf(process.platform === 'linux')(
+  'the main thread goes before those that read for exports',
+  async () => {
+    await start()
+    const threads = (await readdir('/proc/self/task')).map(async (thread) => {
+      const stat = await readFile(`/proc/self/task/${thread}/stat`, 'utf8')
+      const [, name, fields] = /\((.*)\) (.*)/.exec(stat)!
+      return [name, Number(fields!.split(' ')[16]) - getPriority()] as const
+    })
+    const pool = (await Promise.all(threads)).filter(([name]) => name === 'libuv-worker')
+    expect(pool.length).toBeGreaterThan(0)
+    expect(pool.map(([, nicer]) => nicer)).toEqual(pool.map(() => 5))
+  },
+)
 
 describe('the first start', () => {
   it('makes the account root, an admin, with the key that was given', async () => {
