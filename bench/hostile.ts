@@ -198,14 +198,19 @@ function vitals(attacker: number | undefined) {
 }
 
 function temporary(): string {
-  const sizes = readdirSync(join(data, 'tmp'), { recursive: true, encoding: 'utf8' }).flatMap((name) => {
-    try {
-      const file = statSync(join(data, 'tmp', name))
-      return file.isFile() ? [file.size] : []
-    } catch {
-      return []
-    }
-  })
+  const sizes = filesIn(join(data, 'tmp'))
   const bytes = sizes.reduce((sum, size) => sum + size, 0)
   return `${sizes.length} temporary files of ${Math.round(bytes / 2 ** 20)} MiB`
+}
+
+/** The sizes of the files below a folder, in which files and folders come and go. */
+function filesIn(folder: string): number[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name)
+      return entry.isDirectory() ? filesIn(path) : [statSync(path, { throwIfNoEntry: false })?.size ?? 0]
+    })
+  } catch {
+    return []
+  }
 }

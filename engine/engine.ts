@@ -13,7 +13,7 @@ import type {
   SavedQuery,
 } from './catalog/records.ts'
 import { Dataset } from './dataset.ts'
-import { type HttpOptions, sizeOfLimit } from './duckdb/instance.ts'
+import { type HttpOptions, sizeOfLimit, spillLimit } from './duckdb/instance.ts'
 import { loadDuckDb } from './duckdb/native/ffi.ts'
 import { checkEngineOptions, type EngineOptions } from './engine-options.ts'
 import { EngineError } from './errors.ts'
@@ -355,6 +355,7 @@ export class Engine implements AsyncDisposable {
       workers: this.#options.workers ?? this.#threads,
       memoryLimit: sizeOfLimit(this.#options.memoryLimit),
       tempDirectory: this.#store.temporary,
+      mostTemporary: spillLimit(this.#store.temporary, 1 / 3),
       allowedDirectories: [...this.#store.files.folders, this.#store.temporary],
       onReplaced: this.#events.failure('duckdb_replaced', 'DuckDB had an internal error and was replaced.'),
       http: http && {

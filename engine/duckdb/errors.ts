@@ -11,7 +11,8 @@ export function cancelled(signal: AbortSignal | undefined): EngineError {
 /** What a user reads about faults of the machine, where the purpose of the statement says more about them. */
 const SENTENCES: Readonly<Record<'query' | 'upload', Partial<Record<ErrorCode, string>>>> = {
   query: {
-    storage_full: 'The disk is full: the query needs more room for what does not fit in memory.',
+    storage_full:
+      'What the query can not keep in memory needs more room on the disk than there is for it. Ask for less, or try again later.',
     overloaded: 'The query needs more memory than there is now. Try again later, or ask for less.',
   },
   upload: { overloaded: 'The upload needs more memory than there is now. Try again later.' },

@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { invalidOption } from '../errors.ts'
@@ -54,7 +55,6 @@ export function openSettings(options: InstanceOptions): Record<string, string> {
     ...((options.filesChange || options.footersOnly) && { enable_external_file_cache: 'false' }),
     ...(options.distrustful && { disabled_optimizers: 'statistics_propagation,filter_pushdown' }),
     ...(options.disabledOptimizers !== undefined && { disabled_optimizers: options.disabledOptimizers }),
-    ...(options.mostTemporary !== undefined && { max_temp_directory_size: options.mostTemporary }),
     ...(options.threads !== undefined && { threads: String(options.threads) }),
     ...(options.memoryLimit !== undefined && { memory_limit: options.memoryLimit }),
   }
@@ -102,7 +102,7 @@ async function loadHttpfs(http: HttpOptions, run: (sql: string) => Promise<unkno
  * can be changed after the configuration is locked.
  */
 function restrictions(options: InstanceOptions, readsHttp: boolean): string[] {
-  const { allowedDirectories, tempDirectory, http } = options
+  const { allowedDirectories, tempDirectory, mostTemporary, http } = options
   const directories = allowedDirectories && [
     ...allowedDirectories,
     tempDirectory,
@@ -111,6 +111,10 @@ function restrictions(options: InstanceOptions, readsHttp: boolean): string[] {
   return [
     // Text without an offset, in a column of timestamps with a zone, is read as UTC, whatever the machine's zone is.
     `SET GLOBAL TimeZone = 'UTC'`,
+    // As a setting with which the database is opened, it has no effect in DuckDB 1.5.
+    ...(mostTemporary === undefined
+      ? []
+      : [`SET GLOBAL max_temp_directory_size = ${quoteLiteral(mostTemporary)}`]),
     // With the cache, DuckDB reads a file's footer only once, as long as the file doesn't change.
     ...(options.filesChange ? [] : ['SET GLOBAL parquet_metadata_cache = true']),
     ...(directories
@@ -149,4 +153,14 @@ function bytesOf(limit: string): number {
 /** The limit as a size, also where it is a part of the machine's memory, which DuckDB takes only when it is open. */
 export function sizeOfLimit(limit = '40%'): string {
   return limit.endsWith('%') ? `${Math.max(1, Math.round(bytesOf(limit) / 2 ** 20))}MiB` : limit
+}
+
+/**
+ * The most that a DuckDB may keep on the disk, as it takes sizes: a share of what is free, so that no query fills the
+ * disk and keeps others from writing.
+ * @param most in bytes
+ */
+export function spillLimit(directory: string, share: number, most = Number.POSITIVE_INFINITY): string {
+  const { bavail, bsize } = statfsSync(directory)
+  return `${Math.max(1, Math.floor(Math.min(bavail * bsize * share, most) / 2 ** 20))}MiB`
 }

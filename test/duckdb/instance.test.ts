@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { Duck } from '../../engine/duckdb/duck.ts'
+import { spillLimit } from '../../engine/duckdb/instance.ts'
 import { openExecutor } from '../../engine/export/index.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'parquetry-instance-'))
@@ -34,4 +35,27 @@ test('no statement opens it again', async () => {
   await expect(duck.run('SET GLOBAL enable_external_access = true')).rejects.toThrow()
   await expect(duck.run("SET TimeZone = 'Europe/Paris'")).rejects.toThrow('locked')
   await duck.close()
+})
+
+test('what a query moves to the disk has a bound, and one that needs more says so', async () => {
+  const executor = await openExecutor({ ...options, threads: 1, memoryLimit: '64MiB', mostTemporary: '8MiB' })
+  const sorted = (rows: number) => ({
+    sql: `SELECT s FROM (SELECT md5(i::VARCHAR) AS s FROM range(${rows}) t(i) ORDER BY s) LIMIT 1 OFFSET ${rows - 1}`,
+    parameters: [],
+    columns: [{ name: 's', type: 'string' }] as const,
+  })
+  await expect(executor.rows(sorted(5_000_000))).rejects.toMatchObject({
+    code: 'storage_full',
+    message: expect.stringContaining('needs more room on the disk than there is for it'),
+  })
+  expect(await executor.rows(sorted(10))).toHaveLength(1)
+  await executor.close()
+})
+
+test('that bound is a share of the disk', () => {
+  const { bavail, bsize } = statfsSync(root)
+  const limit = Number.parseInt(spillLimit(root, 1 / 2), 10)
+  expect(limit / ((bavail * bsize) / 2 ** 20)).toBeCloseTo(1 / 2, 1)
+  expect(spillLimit(root, 1 / 2, 5 * 2 ** 20)).toBe('5MiB')
+  expect(spillLimit(root, 0)).toBe('1MiB')
 })

@@ -1,12 +1,14 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { spillLimit } from '../../duckdb/instance.ts'
 import { type Executor, openExecutor } from '../../export/index.ts'
 import { duckMemory, readerOptions, serveJobs } from '../../ingest/process/serve-jobs.ts'
 import { Lazy } from '../../util/shared.ts'
 import { type Framed, headOf, sqlJobs } from './jobs.ts'
 
-/** The most bytes that DuckDB moves to the disk for one process. */
-const MOST_TEMPORARY = '16GiB'
+/** The most bytes that DuckDB moves to the disk for one process, and their share of what is free. */
+const MOST_TEMPORARY = 2 ** 34
+const SHARE = 1 / 6
 
 const { threads, memory, directory, http } = readerOptions(0)
 
@@ -23,7 +25,7 @@ function open(disabledOptimizers: string): Promise<Executor> {
     tempDirectory: folder,
     // The parts of a statement are linked into this folder, and DuckDB opens nothing outside of it.
     allowedDirectories: [folder],
-    mostTemporary: MOST_TEMPORARY,
+    mostTemporary: spillLimit(folder, SHARE, MOST_TEMPORARY),
     http,
     disabledOptimizers,
   })
