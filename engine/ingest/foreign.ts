@@ -14,7 +14,7 @@ import {
 
 /** What a file may be although it is sent as another format. */
 type Content = BinaryFormat | 'protected' | 'xlsx' | 'xlsb' | 'ods' | TextContent
-type TextContent = 'xls' | 'json' | 'ndjson' | 'html' | 'xml' | 'pdf' | 'lfs'
+type TextContent = 'xls' | 'px' | 'json' | 'ndjson' | 'html' | 'xml' | 'pdf' | 'lfs'
 
 /** What a file of each format is, in a sentence. */
 const NAMED: Readonly<Record<UploadFormat, string>> = {
@@ -31,6 +31,7 @@ const NAMED: Readonly<Record<UploadFormat, string>> = {
   avro: 'Avro',
   sqlite: 'an SQLite database',
   sav: 'an SPSS file (sav)',
+  px: 'a file of PC-Axis (px)',
   zip: 'a zip archive',
 }
 
@@ -128,6 +129,7 @@ function textContent(start: string, whole: boolean): TextContent | undefined {
   if (/^%PDF-\d\.\d\s/.test(text)) return 'pdf'
   if (/^version https:\/\/git-lfs\.github\.com\/spec\/v\d+\r?\n/.test(text)) return 'lfs'
   if (text.startsWith('<')) return markup(text)
+  if (/^(?:CHARSET|AXIS-VERSION)="[^"]*";/.test(text)) return 'px'
   return /^[{[]/.test(text) ? jsonContent(text, whole) : undefined
 }
 

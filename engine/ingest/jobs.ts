@@ -92,6 +92,7 @@ const READERS: Readonly<Record<UploadFormat, Reader>> = {
   avro: rewriting(() => import('./avro/to-csv.ts')),
   sqlite: rewriting(() => import('./sqlite/to-csv.ts')),
   sav: rewriting(() => import('./sav/to-csv.ts')),
+  px: rewriting(() => import('./cube/px.ts')),
   zip: async (duck, _, request) => (await import('./zip/ingest.ts')).ingestZip(duck, request, ingest),
 }
 

@@ -1,23 +1,6 @@
 import type { OptionTable } from '../types/option-values.ts'
 
 const TEXT = ['csv', 'tsv'] as const
-const WITH_TEXTS = [
-  ...[
-    'csv',
-    'tsv',
-    'json',
-    'ndjson',
-    'xlsx',
-    'xls',
-    'xlsb',
-    'ods',
-    'parquet',
-    'arrow',
-    'avro',
-    'sqlite',
-    'sav',
-  ],
-] as const
 const SHEETS = ['xlsx', 'xls', 'xlsb', 'ods'] as const
 const TEXT_OR_SHEET = ['csv', 'tsv', ...SHEETS] as const
 
@@ -42,7 +25,6 @@ export const READING = {
     http: 'empty',
     kind: 'text',
     values: ['null', 'text'],
-    formats: WITH_TEXTS,
     about:
       'What an empty text (in csv `""`) is in columns that do not hold text: by default a missing value.',
     details: 'With `text`, it is an error in a declared column, and makes any other column text.',
@@ -177,8 +159,9 @@ export const READING = {
   labels: {
     http: 'labels',
     kind: 'flag',
-    formats: ['sav'],
+    formats: ['json', 'sav', 'px'],
     about: 'With `true`, values that have labels are read as these; otherwise as their codes.',
+    details: 'Of JSON, this is for JSON-stat.',
   },
   entry: {
     http: 'entry',

@@ -24,6 +24,7 @@ test.each<UploadFormat>([
   'avro',
   'sqlite',
   'sav',
+  'px',
   'zip',
 ])(
   'damaged %s makes a part or a clear refusal, never anything else',

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { checkColumns, type DeclaredColumn, wordsOf } from '../../types/columns.ts'
-import { clearSink, feedFile, isUtf8Piece, openSink, type SinkTarget, sinkFile } from '../file.ts'
+import { isJsonStat, toCsv as jsonStatToCsv } from '../cube/json-stat.ts'
+import { clearSink, feedFile, isUtf8Piece, openSink, readStart, type SinkTarget, sinkFile } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
-import { checkNames, knownColumns, requireColumns } from '../targets.ts'
+import { checkNames, type KnownColumns, knownColumns, requireColumns } from '../targets.ts'
 import { badRow, Faults, LONGEST_RECORD, malformed, TOO_LONG } from '../text/errors.ts'
 import { inferTyped, type Rewritten } from '../text/rewritten.ts'
 import { INCOMPLETE, JsonReader, TOKEN } from './json-reader.ts'
@@ -23,13 +24,29 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   'schema',
 ])
 
+/** How many bytes show whether a file is JSON-stat. */
+const START = 4096
+
 /**
- * Rewrites a JSON upload as csv that DuckDB reads. This usually takes one pass. If a column first turns up in a later
- * row, or the columns are declared behind the rows, the file is read again.
+ * Rewrites a JSON upload as csv that DuckDB reads: rows, or a dataset of JSON-stat.
  * @param target where the csv is to be written
  * @throws EngineError `invalid_upload`, `column_conflict`, `invalid_columns_manifest`, `storage_full`
  */
-export async function toCsv(request: ReadRequest, target: SinkTarget): Promise<Rewritten> {
+export async function toCsv(
+  request: ReadRequest,
+  target: SinkTarget,
+  known: KnownColumns,
+): Promise<Rewritten> {
+  const start = request.bytes?.subarray(0, START) ?? (await readStart(request.file, START))
+  const isCube = request.format === 'json' && isJsonStat(new TextDecoder().decode(start))
+  return isCube ? jsonStatToCsv(request, target, known) : rowsToCsv(request, target)
+}
+
+/**
+ * This usually takes one pass. If a column first turns up in a later
+ * row, or the columns are declared behind the rows, the file is read again.
+ */
+async function rowsToCsv(request: ReadRequest, target: SinkTarget): Promise<Rewritten> {
   let declaredBehind: unknown
   let learned: JsonLayout | undefined
   for (;;) {

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { FileSink, unpacksTooLarge } from '../file.ts'
+import { openSink, type SinkTarget, unpacksTooLarge } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
 import type { TypedRows } from './rewritten.ts'
 
@@ -13,23 +13,26 @@ const BYTES_AT_ONCE = 64 * 1024
  * @throws EngineError `upload_too_large`, `storage_full`; what `write` throws
  */
 export async function writeRows<Row>(
-  { file, limits, signal, onProgress }: ReadRequest,
-  target: string,
+  { file, bytes: given, limits, signal, onProgress }: ReadRequest,
+  target: SinkTarget,
   rows: TypedRows,
   source: Iterable<Row> | AsyncIterable<Row>,
   write: (row: Row) => void,
   total?: number,
 ): Promise<void> {
-  const { size } = await stat(file)
-  await using sink = await FileSink.create(target)
+  const size = given?.byteLength ?? (await stat(file)).size
+  await using sink = await openSink(target)
   let held = 0
+  let written = 0
   for await (const row of source) {
     write(row)
     if (++held < ROWS_AT_ONCE && rows.out.length < BYTES_AT_ONCE) continue
     held = 0
     signal?.throwIfAborted()
-    await sink.write(rows.out.take())
-    if (sink.written > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
+    const text = rows.out.take()
+    written += text.byteLength
+    await sink.write(text)
+    if (written > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
     const bytes = total === undefined ? size : Math.round(Math.min(1, rows.rows / total) * size)
     onProgress?.({ bytes, rows: rows.rows })
   }

@@ -217,6 +217,8 @@ export async function originals(format: UploadFormat, bench: Bench): Promise<Ori
         return ['pspp.sav', 'pspp-plain.sav', 'pspp.zsav'].map((name) =>
           readFileSync(new URL(`../fixtures/${name}`, import.meta.url)),
         )
+      case 'px':
+        return [readFileSync(new URL('../fixtures/ine-27067.px', import.meta.url))]
       case 'sqlite':
         return [database(`CREATE TABLE t (id, name, price); ${INSERTS}`)]
       case 'zip':
