@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { isUint8Array } from 'node:util/types'
-import { createGunzip } from 'node:zlib'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { cancelled } from '../duckdb/errors.ts'
 import { EngineError, invalidOption, storageError } from '../errors.ts'
 import { orAborted } from '../util/concurrency.ts'
@@ -217,8 +217,11 @@ export class FileSink implements Sink {
   }
 }
 
+/** The first bytes of a frame of zstd (RFC 8878, 3.1.1). */
+const ZSTD = Buffer.from('28b52ffd', 'hex')
+
 /**
- * Unpacks a gzip file into the new file `target`, and gives the request with this one.
+ * Unpacks a file compressed with gzip or zstd into the new file `target`, and gives the request with this one.
  * @throws EngineError `upload_too_large` where it unpacks to more than the limit, `invalid_upload`, `storage_full`,
  * `cancelled`
  */
@@ -226,7 +229,8 @@ export async function unpack(request: ReadRequest, target: string): Promise<Read
   const { file, limits, signal, onProgress } = request
   const { size } = await stat(file)
   const packed = createReadStream(file)
-  const unpacked = createGunzip({ chunkSize: 256 * 1024 })
+  const isZstd = (await readStart(file, 4)).equals(ZSTD)
+  const unpacked = (isZstd ? createZstdDecompress : createGunzip)({ chunkSize: 256 * 1024 })
   packed.on('error', (error) => unpacked.destroy(error))
   async function* pieces() {
     for await (const piece of packed.pipe(unpacked) as AsyncIterable<Buffer>) {
@@ -238,8 +242,8 @@ export async function unpack(request: ReadRequest, target: string): Promise<Read
     await spool(pieces(), target, { ...unpackingTo(limits.unpackedBytes, size), signal })
   } catch (error) {
     const { code } = error as { code?: string }
-    if (!code?.startsWith('Z_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
-    throw malformed('The gzip data are damaged or cut off.')
+    if (!/^(?:Z|ZSTD|ERR_ZSTD)_/.test(code ?? '') && code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+    throw malformed(`The ${isZstd ? 'zstd' : 'gzip'} data are damaged or cut off.`)
   } finally {
     packed.destroy()
   }

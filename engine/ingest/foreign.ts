@@ -14,7 +14,7 @@ import {
 
 /** What a file may be although it is sent as another format. */
 type Content = BinaryFormat | 'protected' | 'xlsx' | 'xlsb' | 'ods' | TextContent
-type TextContent = 'xls' | 'px' | 'json' | 'ndjson' | 'html' | 'xml' | 'pdf' | 'lfs'
+type TextContent = 'xls' | 'px' | 'table' | 'json' | 'ndjson' | 'html' | 'xml' | 'pdf' | 'lfs'
 
 /** What a file of each format is, in a sentence. */
 const NAMED: Readonly<Record<UploadFormat, string>> = {
@@ -43,12 +43,19 @@ const ADVICE: Readonly<Record<string, readonly [what: string, instead: string]>>
     'Feather version 1',
     'write it as version 2 (write_feather(table, file, version=2)) or as Parquet',
   ],
-  gzip: ['compressed with gzip', 'unpack it, or declare it (over HTTP with Content-Encoding: gzip)'],
-  zstd: ['compressed with zstd', 'unpack it, or compress it with gzip'],
-  bzip2: ['compressed with bzip2', 'unpack it, or compress it with gzip'],
-  xz: ['compressed with xz', 'unpack it, or compress it with gzip'],
+  gzip: [
+    'compressed with gzip',
+    'unpack it, send it as zip, or declare it (over HTTP with Content-Encoding: gzip)',
+  ],
+  zstd: ['compressed with zstd', 'send it as zip, or unpack it with unzstd'],
+  bzip2: ['compressed with bzip2', 'unpack it with bunzip2, or compress it with gzip'],
+  xz: ['compressed with xz', 'unpack it with unxz, or compress it with gzip'],
   duckdb: ['a DuckDB database', "write its tables one by one, as Parquet: COPY name TO 'file.parquet'"],
   html: ['a web page (HTML), perhaps an error or a login page', 'send the file itself'],
+  table: [
+    'an HTML table, which some programs call xls',
+    'open it in a spreadsheet program and save it as xlsx',
+  ],
   xml: ['XML, perhaps an error message', 'send the rows as csv, json, Parquet or another supported format'],
   pdf: ['a PDF document', 'send the table itself as csv, xlsx or another supported format'],
   lfs: ['a pointer of Git LFS, not its content', 'get the file with git lfs pull and send that'],
@@ -62,6 +69,8 @@ const SAMPLE_BYTES = 4096
 /** The content says which of these a file is: they are called by each other's names. */
 const CONFUSED: ReadonlySet<string> = new Set<UploadFormat>(['xlsx', 'xls', 'xlsb', 'ods', 'zip'])
 
+const COMPRESSED: ReadonlySet<string> = new Set(['gzip', 'zstd'])
+
 /**
  * The format that a file has. Refuses one in another format than it is said to be, with a way out; the error's `content`
  * says what it is.
@@ -73,6 +82,8 @@ export async function formatOf(request: ReadRequest): Promise<UploadFormat> {
   // Programs call tables of text xls, too, because Excel opens them.
   if (content === undefined) return format === 'xls' ? await textFormatOf(request) : format
   const isConfused = CONFUSED.has(format) && CONFUSED.has(content)
+  // A compressed file is read as an archive of one.
+  if (format === 'zip' && COMPRESSED.has(content)) return 'zip'
   if (!isUploadFormat(content)) {
     const [what, instead] = ADVICE[content]!
     throw malformed(`The file is ${what}: ${instead}.`, { content })
@@ -133,7 +144,7 @@ function textContent(start: string, whole: boolean): TextContent | undefined {
   return /^[{[]/.test(text) ? jsonContent(text, whole) : undefined
 }
 
-const PAGE = /^(?:html|head|body)$/i
+const PAGE = /^(?:html|head|body|table)$/i
 const DOCUMENT = /^(?:!doctype|\?xml|error|rss|feed|svg|kml|gpx)$/i
 
 /** The first tag of a document, with its attributes. */
@@ -141,7 +152,7 @@ const TAG =
   /^<(?:(!doctype)\s[^>]*|([?]?[a-z][\w:.-]*)((?:\s+[\w:.-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?)*)\s*[/?]?)>/i
 
 /** A tag may also be the name of a column: then a delimiter follows it, or a line without a tag. */
-function markup(text: string): 'html' | 'xml' | 'xls' | undefined {
+function markup(text: string): 'html' | 'table' | 'xml' | 'xls' | undefined {
   const body = text.replace(/^(?:<!--[\s\S]*?-->\s*)+/, '')
   const [tag = '', doctype, name = doctype ?? '', attributes = ''] = TAG.exec(body) ?? []
   if (text.includes('urn:schemas-microsoft-com:office:spreadsheet')) return 'xls'
@@ -152,7 +163,8 @@ function markup(text: string): 'html' | 'xml' | 'xls' | undefined {
   const isProlog = /^[!?]/.test(name) || tag.endsWith('/>')
   const hasContent = /^\s*<[a-z/!?]/i.test(rest) || rest.toLowerCase().includes(`</${name.toLowerCase()}`)
   if (!isProlog && !hasContent && !(isPage && /^\S/.test(rest))) return undefined
-  return isPage || /^<!doctype\s+html|<html[\s>]/i.test(body) ? 'html' : 'xml'
+  if (!isPage && !/^<!doctype\s+html|<html[\s>]/i.test(body)) return 'xml'
+  return /<table[\s>]/i.test(body) ? 'table' : 'html'
 }
 
 const KEY = String.raw`"(?:[^"\\\n]|\\.)*"\s*:`

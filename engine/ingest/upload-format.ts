@@ -34,7 +34,11 @@ export const UPLOAD_FORMATS = {
   sqlite: { endings: ['sqlite', 'sqlite3', 'db', 'db3'], types: ['application/vnd.sqlite3'] },
   sav: { endings: ['sav', 'zsav'], types: ['application/x-spss-sav'] },
   px: { endings: ['px'], types: ['application/x-pcaxis'] },
-  zip: { endings: ['zip'], types: ['application/zip'] },
+  // Other compressed files are archives of one file.
+  zip: {
+    endings: ['zip', 'gz', 'zst'],
+    types: ['application/zip', 'application/gzip', 'application/zstd'],
+  },
 } as const satisfies Readonly<Record<UploadFormat, FormatFacts>>
 
 const FACTS: Readonly<Record<UploadFormat, FormatFacts>> = UPLOAD_FORMATS
@@ -43,10 +47,10 @@ const NAMES = Object.keys(FACTS) as UploadFormat[]
 /** The formats as a sentence lists them. */
 export const FORMATS_IN_PROSE = NAMES.join(', ')
 
-/** What the endings of files' names mean. */
-export const FORMAT_OF_ENDING: ReadonlyMap<string, UploadFormat> = new Map(
-  NAMES.flatMap((format) => FACTS[format].endings.map((ending) => [ending, format] as const)),
-)
+/** The endings of the names of files that can be uploaded. */
+export function allEndings(): readonly string[] {
+  return NAMES.flatMap((format) => FACTS[format].endings)
+}
 
 export function isUploadFormat(name: string): name is UploadFormat {
   return Object.hasOwn(FACTS, name)
@@ -57,13 +61,12 @@ export function isTextFormat(format: UploadFormat): boolean {
   return FACTS[format].isText === true
 }
 
-/** The format that a file's name stands for. The ending `.gz` is known only behind those of the text formats. */
+/** The format that a file's name stands for. Compressed text is read as text; other files with gzip as archives. */
 export function uploadFormatOf(fileName: string): { format: UploadFormat; gzip: boolean } | undefined {
-  const match = /\.([^./\\]+?)(\.gz)?$/i.exec(fileName)
-  if (!match) return undefined
-  const format = FORMAT_OF_ENDING.get(match[1]!.toLowerCase())
-  const gzip = match[2] !== undefined
-  return format && (!gzip || isTextFormat(format)) ? { format, gzip } : undefined
+  const [, ending = '', gz] = /\.([^./\\]+?)(\.gz)?$/i.exec(fileName) ?? []
+  const format = NAMES.find((name) => FACTS[name].endings.includes(ending.toLowerCase()))
+  if (gz === undefined) return format && { format, gzip: false }
+  return format && isTextFormat(format) ? { format, gzip: true } : { format: 'zip', gzip: false }
 }
 
 /** The first bytes of files that are no text, none of which may begin a name in csv. A zip archive may be a workbook. */
@@ -133,7 +136,7 @@ export function guessedFormat(head: Buffer, name = ''): { format: UploadFormat; 
   const named = uploadFormatOf(name)
   if (named) return named
   const binary = binaryFormat(head)
-  if (binary === 'gzip') return { format: 'csv', gzip: true }
+  if (binary === 'gzip' || binary === 'zstd') return { format: 'zip', gzip: false }
   if (binary === 'zip') return { format: guessedArchive(head), gzip: false }
   if (binary) return { format: isUploadFormat(binary) ? binary : 'xlsx', gzip: false }
   if (/^\s*<\?(?:xml|mso-)/.test(head.toString('latin1', 0, 64))) return { format: 'xls', gzip: false }

@@ -82,6 +82,19 @@ describe('an Avro file', () => {
     expect(await bench.refusal('avro', await written(type, value))).toContain(message)
   })
 
+  test.each<[string, object | string, (value: unknown) => unknown]>([
+    ['plain', 'string', (value) => value],
+    ['with its class in Java', { type: 'string', 'avro.java.string': 'String' }, (value) => value],
+    ['within others', { type: 'array', items: ['null', 'string'] }, (value) => [value]],
+  ])('with text that is not UTF-8 is refused, %s', async (_, type, wrapped) => {
+    const file = await written(type, wrapped('good'), wrapped('ex\ufffdt'), wrapped('exact'))
+    expect((await bench.read('avro', file)).rows).toBe(3)
+    file.write('\xff', file.indexOf('exact'), 'latin1')
+    expect(await bench.refusal('avro', file)).toBe(
+      '400 invalid_upload: Row 3: a text in it is not valid UTF-8.',
+    )
+  })
+
   test('without records is refused, and so are others that rows are not made of', async () => {
     const encoder = new avsc.streams.BlockEncoder('int')
     encoder.end(5)

@@ -28,6 +28,12 @@ describe('a file of another kind is named before any column is made:', () => {
     ['ndjson', '{"a":1}\n{"a":2}\n', /JSON with one value per line: send it as ndjson/],
     ['HTML', '<!DOCTYPE html>\n<html lang="en"><body>Sign in</body></html>', /a web page \(HTML\)/],
     ['HTML without its type', '<html>\n<head><title>404</title></head></html>', /a web page \(HTML\)/],
+    [
+      'a table',
+      '<table border=1>\n<tr><td>a</td></tr></table>',
+      /an HTML table, which some programs call xls: open it/,
+    ],
+    ['a table in a page', '<html><body><TABLE><tr><td>a</td></tr></TABLE></body></html>', /an HTML table/],
     ['HTML behind a comment', '<!-- x -->\n<html xmlns="http://x">Sorry, no</html>', /a web page \(HTML\)/],
     ['XML', '<?xml version="1.0"?>\n<Error><Code>NoSuchKey</Code></Error>', /The file is XML/],
     ['XML without a declaration', '<feed xmlns="http://www.w3.org/2005/Atom"><id>1</id></feed>', /is XML/],
@@ -43,8 +49,8 @@ describe('a file of another kind is named before any column is made:', () => {
     ['SAS transport', 'HEADER RECORD*******LIBRARY', /a SAS transport file .*read_xport/],
     ['R', Buffer.from('X\n\0\0\0\x03\0'), /a file of R: convert it in R/],
     ['gzip', gzipSync('a,b\n1,2\n'), /compressed with gzip: unpack it/],
-    ['xz', Buffer.from('fd377a585a000004', 'hex'), /compressed with xz: unpack it/],
-    ['bzip2', Buffer.from('BZh91AY&SY'), /compressed with bzip2: unpack it/],
+    ['xz', Buffer.from('fd377a585a000004', 'hex'), /compressed with xz: unpack it with unxz/],
+    ['bzip2', Buffer.from('BZh91AY&SY'), /compressed with bzip2: unpack it with bunzip2/],
     ['UTF-16 JSON', Buffer.from('\ufeff{"error":"not found"}', 'utf16le'), /The file is JSON: /],
   ])('%s', async (_, file, says) => {
     for (const format of ['csv', 'tsv'] as const) {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
+import { join } from 'node:path'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
 import { useBench } from './support/helper.ts'
@@ -105,7 +106,7 @@ describe('a zip archive is refused', () => {
   test('where it holds nothing or another archive', async () => {
     expect(await bench.refusal('zip', await zipOf({}))).toContain('The archive holds no file.')
     expect(await bench.refusal('zip', await zipOf({ 'a.zip': await zipOf({ 't.csv': CSV }) }))).toContain(
-      '"a.zip" is a zip archive, too: unpack the outer one.',
+      '"a.zip" is packed itself: unpack the outer file.',
     )
   })
 
@@ -121,5 +122,40 @@ describe('a zip archive is refused', () => {
     const damaged = Buffer.from(file)
     damaged[35 + 't.csv'.length]! ^= 0xff
     expect(await bench.refusal('zip', damaged)).toMatch(/400 invalid_upload: The archive is damaged: t\.csv /)
+  })
+})
+
+describe('a file that is compressed alone', () => {
+  test.each([
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ])('with %s is read as what it holds', async (_, compress) => {
+    const text = await bench.read('zip', compress('a;b\n1,5;x\n'), { options: { dialect: 'auto' } })
+    expect([text.shape, text.values, text.entries]).toEqual([
+      ['a: double', 'b: string'],
+      [['1.5', 'x']],
+      undefined,
+    ])
+    const book = compress(readFileSync(join(import.meta.dirname, 'fixtures', 'pandas.ods')))
+    expect((await bench.read('zip', book)).rows).toBe(7)
+    expect((await bench.read('zip', compress('{"a":1}\n{"a":2}\n'))).values).toEqual([['1'], ['2']])
+  })
+
+  test('is refused where it is cut off, expands too far, or is compressed twice', async () => {
+    const packed = zstdCompressSync(Buffer.from('a,b\n'.repeat(9999)))
+    expect(await bench.refusal('zip', packed.subarray(0, -9))).toBe(
+      '400 invalid_upload: The zstd data are damaged or cut off.',
+    )
+    const bomb = zstdCompressSync(Buffer.alloc(150 << 20, 'a'))
+    expect(await bench.refusal('zip', bomb)).toContain(
+      '413 upload_too_large: The upload unpacks to more than',
+    )
+    expect(await bench.refusal('zip', gzipSync(gzipSync('a\n1\n')))).toContain(
+      'is packed itself: unpack the outer',
+    )
+    expect(await bench.refusal('zip', gzipSync('a\n1\n'), { options: { entry: 'a' } })).toContain(
+      'no archive of several',
+    )
+    expect(await bench.refusal('csv', packed)).toContain('compressed with zstd: send it as zip')
   })
 })

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import avsc, { type types as AvroTypes, type Type } from 'avsc'
 import type { ColumnType } from '../../types/index.ts'
 import { BadValue, floorDivide, momentOfOurYears, ofDay, ofDigits, ofOurYears } from '../text/bounds.ts'
@@ -58,6 +59,27 @@ const LONG = types.LongType.__with({
   compare: (one: bigint, other: bigint) => (one < other ? -1 : one > other ? 1 : 0),
 })
 
+/** Texts. The library alone reads invalid UTF-8 as U+FFFD. */
+class Text extends types.StringType {
+  /** @throws BadValue */
+  _read(tap: Tap): string {
+    const { pos } = tap
+    const text = tap.readString()
+    if (!text.includes('\ufffd')) return text
+    tap.pos = pos
+    if (!isUtf8(tap.readBytes())) throw new BadValue()
+    return text
+  }
+}
+const STRING = new Text()
+
+/** What the library reads from. */
+interface Tap {
+  pos: number
+  readString(): string
+  readBytes(): Buffer
+}
+
 /**
  * The type that reads values of a schema.
  * @throws Error if the schema is not valid
@@ -67,10 +89,16 @@ export function typeOfSchema(schema: unknown): Type {
     schema as never,
     {
       registry: { long: LONG },
+      typeHook: (one: unknown) => (isString(one) ? STRING : undefined),
       wrapUnions: true,
       logicalTypes: Object.fromEntries(LOGICAL.map((name) => [name, Logical])),
     } as never,
   )
+}
+
+function isString(schema: unknown): boolean {
+  const { type, logicalType } = (schema ?? {}) as { type?: unknown; logicalType?: unknown }
+  return schema === 'string' || (type === 'string' && logicalType === undefined)
 }
 
 /**

@@ -5,7 +5,7 @@ import { decimalParts } from '../../types/index.ts'
 import type { ReadRequest } from '../request.ts'
 import { fieldsOf, isTextual, type KnownColumns, layColumns } from '../targets.ts'
 import { BadValue } from '../text/bounds.ts'
-import { outOfRange, outOfRangeInside } from '../text/errors.ts'
+import { badRow, outOfRange, outOfRangeInside } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { TEXT_KIND } from '../text/text-kinds.ts'
 import { writeRows } from '../text/write-rows.ts'
@@ -75,17 +75,26 @@ async function* recordsOf(
   const most = Math.min(limits.unpackedBytes, 2 ** 31 - 1)
   const { size } = await handle.stat()
   let left = MOST_ROWS + 8 * size
+  let rows = 0
   for await (const { count, data } of readBlocks(handle, header, most)) {
     left -= count
     if (left < 0) throw damaged()
     let at = 0
     for (let row = 0; row < count; row++) {
-      const { value, offset } = type.decode(data, at) as { value: Record<string, unknown>; offset: number }
+      const { value, offset } = decoded(type, data, at, ++rows)
       if (offset < 0) throw damaged()
       at = offset
       yield value
     }
     if (at !== data.length) throw damaged()
+  }
+}
+
+function decoded(type: Type, data: Buffer, at: number, row: number) {
+  try {
+    return type.decode(data, at) as { value: Record<string, unknown>; offset: number }
+  } catch (error) {
+    throw error instanceof BadValue ? badRow(row, ': a text in it is not valid UTF-8.') : error
   }
 }
 

@@ -3,10 +3,17 @@ import type { Entry } from 'yauzl'
 import type { Duck } from '../../duckdb/duck.ts'
 import { hint } from '../../errors.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
-import { readStart, spool, unpackingTo } from '../file.ts'
+import { readStart, spool, unpack, unpackingTo } from '../file.ts'
 import { checkUploadOptions, type IngestResult, type ReadRequest, type UploadOptions } from '../request.ts'
 import { malformed, quoteValue } from '../text/errors.ts'
-import { guessedFormat, hasDialect, type UploadFormat, uploadFormatOf } from '../upload-format.ts'
+import {
+  BINARY_BYTES,
+  binaryFormat,
+  guessedFormat,
+  hasDialect,
+  type UploadFormat,
+  uploadFormatOf,
+} from '../upload-format.ts'
 import { ZipReader } from './zip-reader.ts'
 
 /** So many bytes show the format of an entry whose name does not. */
@@ -15,7 +22,7 @@ const HEAD_BYTES = 4096
 const MOST_LISTED = 1_000
 
 /**
- * Reads the table in a zip archive: the entry that `entry` names, or the only one. It is unpacked and read as any other
+ * Reads the table in a zip archive, the entry that `entry` names, or the only one; or a file compressed with gzip or zstd. It is unpacked and read as any other
  * upload of its format.
  * @param ingest reads that upload
  * @throws EngineError `invalid_upload`, which lists the `entries` where there are several
@@ -29,7 +36,10 @@ export async function ingestZip(
   await using unpacked = new TemporaryFile(duck.tempDirectory)
   const { entries, entry } = await unpackEntry(request, wanted, unpacked.path)
   const { format, gzip } = guessedFormat(await readStart(unpacked.path, HEAD_BYTES), entry)
-  if (format === 'zip') throw malformed(`${quoteValue(entry)} is a zip archive, too: unpack the outer one.`)
+  if (format === 'zip')
+    throw malformed(
+      `${entry === '' ? 'What it holds' : quoteValue(entry)} is packed itself: unpack the outer file.`,
+    )
   const options = optionsFor(format, others)
   const { onProgress } = request
   const { size: bytes } = await stat(request.file)
@@ -39,7 +49,7 @@ export async function ingestZip(
     onProgress: ({ rows }) => onProgress?.({ bytes, rows }),
   })
   const chosen = result.options && { ...result.options, ...(wanted !== undefined && { entry: wanted }) }
-  return { ...result, ...(chosen && { options: chosen }), entries, entry }
+  return { ...result, ...(chosen && { options: chosen }), ...(entries && { entries, entry }) }
 }
 
 /** Those of the archive without `dialect` where the entry's format has none. @throws EngineError `invalid_option` */
@@ -51,6 +61,13 @@ function optionsFor(format: UploadFormat, { dialect, ...others }: UploadOptions)
 
 async function unpackEntry(request: ReadRequest, wanted: string | undefined, target: string) {
   const { file, limits, signal } = request
+  const binary = binaryFormat(await readStart(file, BINARY_BYTES))
+  if (binary === 'gzip' || binary === 'zstd') {
+    if (wanted !== undefined)
+      throw malformed('The file is no archive of several: leave entry out.', { option: 'entry' })
+    await unpack(request, target)
+    return { entry: '' }
+  }
   await using zip = await ZipReader.open(file, limits.unpackedBytes, 'archive')
   const entries = tablesIn(zip.entries)
   const entry = choose(zip.entries, entries, wanted)

@@ -99,12 +99,8 @@ describe('a form', () => {
 
 describe('files that can not be read are named', () => {
   it.each([
-    [
-      'zstd',
-      Buffer.from('28b52ffd0408410000', 'hex'),
-      'compressed with zstd: unpack it, or compress it with gzip',
-    ],
-    ['SPSS', Buffer.from('$FL2@(#) SPSS DATA FILE'), 'an SPSS file (sav): convert it'],
+    ['bzip2', Buffer.from('BZh91AY&SY'), 'compressed with bzip2: unpack it with bunzip2'],
+    ['Stata', Buffer.from('<stata_dta><header>'), 'a Stata file (dta): convert it'],
     ['Feather 1', Buffer.from('FEA1xxxxxxxxFEA1'), 'Feather version 1'],
   ])('%s', async (_, body, message) => {
     for (const type of ['application/octet-stream', 'text/csv', 'application/vnd.ms-excel']) {

@@ -1,8 +1,8 @@
-import { FORMAT_OF_ENDING, uploadFormatOf } from '../../../../engine/ingest/upload-format.ts'
+import { allEndings, uploadFormatOf } from '../../../../engine/ingest/upload-format.ts'
 
 export type FileKind = NonNullable<ReturnType<typeof kindOf>>
 
-export const ACCEPT = [...FORMAT_OF_ENDING.keys(), 'txt', 'gz'].map((ending) => `.${ending}`).join()
+export const ACCEPT = [...allEndings(), 'txt'].map((ending) => `.${ending}`).join()
 
 /** The format of a file, by its name; undefined for an unknown extension. Tables that people call text are csv. */
 export function kindOf(fileName: string) {
@@ -11,7 +11,7 @@ export function kindOf(fileName: string) {
 
 /** Derives a name for a dataset from the name of a file. */
 export function datasetName(fileName: string): string {
-  return fileName.replace(/\.gz$/i, '').replace(/\.[a-z]+$/i, '')
+  return fileName.replace(/\.(?:gz|zst)$/i, '').replace(/\.[a-z]+$/i, '')
 }
 
 let handed: File | undefined
