@@ -107,9 +107,8 @@ async function contentOf(request: ReadRequest): Promise<Content | undefined> {
   const encoding = options?.encoding ?? encodingOf(start)
   const text = decoderOf({ encoding }, start, { fatal: false }).decode(start)
   const content = textContent(text, start.length < SAMPLE_BYTES)
-  // The readers of JSON say what is wrong with JSON of the other kind.
-  const isJson = content === 'json' || content === 'ndjson'
-  return isJson && (format === 'json' || format === 'ndjson') ? undefined : content
+  // One row is JSON of both kinds; a first line that is JSON, with another one behind it, is not.
+  return content === 'json' && format === 'ndjson' ? undefined : content
 }
 
 /** Whether the directory of a compound file ([MS-CFB]) begins like that of an encrypted workbook ([MS-OFFCRYPTO], 1.3.2). */

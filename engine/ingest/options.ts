@@ -38,6 +38,23 @@ export const READING = {
     about: 'The character between fields.',
     details: 'In addresses and commands, `tab` is a tab.',
   },
+  quote: {
+    http: 'quote',
+    kind: 'text',
+    values: ['"', "'"],
+    formats: TEXT,
+    about: 'The character around fields that hold delimiters or line ends; within them it is doubled.',
+  },
+  escape: {
+    http: 'escape',
+    kind: 'text',
+    values: ['\\', 'backslash'],
+    formats: TEXT,
+    about: 'With `\\`, quotes within quotes have a backslash before them, as Spark writes them.',
+    details:
+      'With `backslash`, any character may have one, in quotes or not: `\\t` is a tab, `\\n` a line feed, `\\\\` a backslash, ' +
+      'and the field `\\N` is null, as PostgreSQL and MySQL write them.',
+  },
   decimal: {
     http: 'decimal',
     kind: 'text',
@@ -125,9 +142,11 @@ export const READING = {
     http: 'dates',
     kind: 'text',
     formats: TEXT,
-    about: 'How days are written: `DD.MM.YYYY`, `M/D/YY`, `D MMM YYYY`; a time of day may follow.',
+    about:
+      'How days are written: `DD.MM.YYYY`, `M/D/YY`, `D MMM YYYY`, `DDMMMYYYY`; a time of day may follow.',
     details:
-      '`MMM` is an English name of a month or its beginning. A year of two digits is one from 1970 to 2069.',
+      '`MMM` is an English name of a month or its beginning. A year of two digits is one from 1970 to 2069. The time of ' +
+      'day may end in AM or PM, or in UTC.',
   },
   zone: {
     http: 'zone',

@@ -293,6 +293,9 @@ export function checkParameters(type = ''): void {
   }
 }
 
+/** Two lines that each begin as a list or an object. */
+const LINES = /^\s*[{[][^\n]*[}\]]\r?\n\s*[{[]/
+
 /** @throws ServerError `invalid_json` */
 export function parseJson(body: Uint8Array, reviver?: typeof requireExact): unknown {
   let text: string
@@ -306,7 +309,8 @@ export function parseJson(body: Uint8Array, reviver?: typeof requireExact): unkn
     return JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1])
   } catch (error) {
     if (error instanceof ServerError) throw error
-    throw new ServerError('invalid_json', `The body is not valid JSON: ${jsonFault(error)}.`)
+    const lines = LINES.test(text) ? ' JSON with one value per line is sent as application/x-ndjson.' : ''
+    throw new ServerError('invalid_json', `The body is not valid JSON: ${jsonFault(error)}.${lines}`)
   }
 }
 

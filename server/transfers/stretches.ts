@@ -153,6 +153,13 @@ class Rows {
 
   constructor({ format, options = {}, commit }: Omit<StretchOptions, 'signal'>) {
     const isText = format !== 'ndjson'
+    for (const option of ['quote', 'escape'] as const) {
+      if (!isText || options[option] === undefined) continue
+      throw invalidOption(
+        `${hint(`${option}=`)} is for whole files: rows that are committed while they come are quoted as csv has it.`,
+        option,
+      )
+    }
     if (isText) this.#ends = new RecordEnds(options.delimiter ?? (format === 'tsv' ? '\t' : ','))
     this.#skip = isText ? (options.skip ?? 0) : 0
     this.#headLines = this.#skip + (isText && options.header !== 'absent' ? 1 : 0)

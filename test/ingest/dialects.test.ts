@@ -168,7 +168,7 @@ describe('csv of other programs', () => {
 
   test('what our own csv refuses is refused in every dialect', async () => {
     const given = { options: { delimiter: ';' } }
-    expect(await bench.refusal('csv', 'a;b\r1;2\r', given)).toMatch(
+    expect(await bench.refusal('csv', 'a;b\r1;2\n', given)).toMatch(
       /^400 invalid_upload: Header: there is a carriage return that no line feed follows;/,
     )
     expect(await bench.refusal('csv', 'a;b\n1;2\r3;4\n', given)).toMatch(
@@ -286,6 +286,37 @@ describe('csv of other programs', () => {
     expect(rows).toBe(60_000)
     expect(values[59_999]).toEqual(['59999', `a "quoted" text\nof ${'x'.repeat(59_999 % 97)}`])
   })
+})
+
+test.each([
+  [
+    'UTC as BigQuery writes it',
+    '2024-01-31 14:30:00 UTC',
+    'YYYY-M-D',
+    'timestamptz',
+    '2024-01-31 14:30:00+00',
+  ],
+  ['days of SAS', '31JAN2024', 'DDMMMYYYY', 'date', '2024-01-31'],
+  ['moments of SAS', '31JAN2024:14:30:00.5', 'DDMMMYYYY', 'timestamp', '2024-01-31 14:30:00.5'],
+  ['moments of Stata', '31jan2024 14:30:00', 'DDMMMYYYY', 'timestamp', '2024-01-31 14:30:00'],
+  ['moments of Excel in the US', '1/31/2024 2:30 PM', 'M/D/YYYY', 'timestamp', '2024-01-31 14:30:00'],
+  ['midnight there', '1/31/2024 12:00:30 AM', 'M/D/YYYY', 'timestamp', '2024-01-31 00:00:30'],
+])('dialect=auto reads %s: %s', async (_, text, dates, type, value) => {
+  const file = `t,n\n${text},1\n`
+  const { shape, values, options } = await bench.read('csv', file, { options: { dialect: 'auto' } })
+  expect([shape[0], values[0]?.[0], options]).toEqual([`t: ${type}`, value, { dates }])
+  const { shape: given } = await bench.read('csv', file, { options: { dates } })
+  expect(given[0]).toBe(`t: ${type}`)
+})
+
+test.each([
+  '1/31/2024 13:30 PM',
+  '1/31/2024 0:30 AM',
+  '31JAN2024 UTC',
+  '1/2/2024 2:30 PM',
+])('what no clock shows, or what may be several days, stays text: %s', async (text) => {
+  const { shape } = await bench.read('csv', `t,n\n${text},1\n`, { options: { dialect: 'auto' } })
+  expect(shape[0]).toBe('t: string')
 })
 
 test('patterns of dates', () => {

@@ -183,7 +183,7 @@ const TABLES: Readonly<Record<string, [string, string][]>> = {
     ['k,v\n1,"5"\n2,"6"', 'v: integer = 5 / 6'],
     ['k,v\n1,"007"\n2,"8"', 'v: string (007) = 007 / 8'],
     ['k,v\n1,"a\nb"\n2,c', 'v: string (a\nb) = a\nb / c'],
-    ["k,v\n1,'a,b'\n2,'c'", 'Row 1: it has more fields than the 2 of the header'],
+    ["k,v\n1,'a,b'\n2,'c'", 'v: string (a,b) = a,b / c'],
     ['k,v\n1,a"b\n2,c', 'v: string (a"b) = a"b / c'],
     ['k,v\n1,"a"b\n2,c', 'Row 1: there is text after the closing quote of field 2'],
     ['k,v\n1,"unclosed\n2,x', 'Row 1: a quoted field is not closed.'],

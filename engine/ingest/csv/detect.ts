@@ -5,8 +5,21 @@ import type { Choice, ColumnReading, ReadRequest, UploadFormat, UploadOptions } 
 import { type KnownColumns, namesOfColumns } from '../targets.ts'
 import { isNumeric } from '../text/text-kinds.ts'
 import { choiceOf, type Declared, optionsOf, readColumns, type SampledRow } from './columns.ts'
-import { endOf, isTotal, isValues, layoutOf, mayBeNames, namesFor, rowsOf, SAMPLE_RECORDS } from './layout.ts'
+import {
+  delimitersFor,
+  endOf,
+  isEven,
+  isTotal,
+  isValues,
+  layoutOf,
+  mayBeNames,
+  namesFor,
+  QUOTINGS,
+  rowsOf,
+  SAMPLE_RECORDS,
+} from './layout.ts'
 import { ambiguousValue } from './open.ts'
+import { hasOnlyReturns, requoted } from './quoting.ts'
 import type { FileFacts } from './rules.ts'
 import { decoderOf, encodingOf, fieldReader } from './syntax.ts'
 import type { Field } from './tokenizer.ts'
@@ -59,13 +72,13 @@ export interface TableSample {
  * @throws EngineError as `detectDialect`
  */
 export function findTable(
-  { text, end, isWhole }: TableSample,
+  { text, end: below, isWhole }: TableSample,
   format: UploadFormat,
   known: UploadOptions,
   declared: KnownColumns,
 ): Pick<Detected, 'options' | 'why' | 'columns'> & { readonly header: Omit<Choice, 'option'> } {
   const usual = format === 'tsv' ? '\t' : ','
-  const layout = layoutOf(isWhole && !text.endsWith('\n') ? `${text}\n` : text, usual, known)
+  const { quoting, layout, end, shownBy } = quotedLayout({ text, end: below, isWhole }, usual, known)
   const { skip, delimiter, records } = layout
   const facts: FileFacts = { delimiter, given: known }
   const table = tableIn(records, known, facts, declared.ofDataset)
@@ -75,6 +88,7 @@ export function findTable(
   refuseAmbiguous(columns, types, table, known)
   const names = table.header === 'absent' ? undefined : (known.names ?? namesFor(table.heading, rows))
   const options: UploadOptions = {
+    ...quoting,
     ...(delimiter !== usual && { delimiter }),
     ...(skip > 0 && { skip }),
     ...(table.header === 'absent' ? { header: table.header } : names && { names }),
@@ -86,11 +100,44 @@ export function findTable(
     skip: choiceOf({ row: 0, text: /\S.*/.exec(text)?.[0].trimEnd() ?? '' }),
     header: choiceOf({ row: 1, text: first }),
     footer: footer?.shownBy,
+    ...(shownBy !== undefined && { escape: shownBy, quote: shownBy }),
   }
   const why = Object.keys(options)
     .filter((option) => !(option in known))
     .map((option) => ({ option, ...(shown[option as keyof UploadOptions] ?? header) }))
   return { options, why, columns, header }
+}
+
+/** A text's layout in RFC 4180, and how it is quoted and escaped otherwise, with a line that shows it. */
+function quotedLayout({ text, end, isWhole }: TableSample, usual: string, known: UploadOptions) {
+  const whole = isWhole && !/[\r\n]$/.test(text) ? `${text}\n` : text
+  const formOf = (quoting: UploadOptions) => {
+    const forms = delimitersFor(usual, known).map((delimiter) => ({
+      layout: layoutOf(requoted(whole, quoting, delimiter), usual, { ...known, delimiter }),
+      end: requoted(end, quoting, delimiter),
+    }))
+    const even = forms.filter(({ layout }) => isEven(layout))
+    return { form: even.find(({ layout }) => layout.records[0]!.length > 1) ?? even[0], any: forms[0]! }
+  }
+  const { quote, escape: escaped } = known
+  if (quote !== undefined || escaped !== undefined) {
+    const { form, any } = formOf(known)
+    return { quoting: {}, ...(form ?? any), shownBy: undefined }
+  }
+  const hasReturns = hasOnlyReturns(whole)
+  const [lines, below] = [whole, end].map((one) => (hasReturns ? one.replaceAll('\r', '\n') : one)) as [
+    string,
+    string,
+  ]
+  const layout = layoutOf(lines, usual, known)
+  for (const { options, pattern, isAlways, fits } of QUOTINGS) {
+    const found = pattern.exec(lines)
+    if (!found || (!isAlways && isEven(layout)) || fits?.(lines) === false) continue
+    const { form } = formOf(options)
+    const line = lines.slice(lines.lastIndexOf('\n', found.index) + 1).split('\n', 1)[0]!
+    if (form) return { quoting: options, ...form, shownBy: choiceOf({ row: 0, text: line }) }
+  }
+  return { quoting: {}, layout, end: below, shownBy: undefined }
 }
 
 interface Table {

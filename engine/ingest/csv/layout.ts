@@ -32,6 +32,17 @@ export const LAYOUT_RULES: readonly Rule[] = [
       'others do. A header without a delimiter over rows in which each comma is followed by a space is one column of text.',
   },
   {
+    option: 'quote',
+    about: "Rows have as many fields as the header only if single quotes are around fields: `'x, y'` is one.",
+  },
+  {
+    option: 'escape',
+    about:
+      'With `\\`, quotes within quotes have a backslash before them, and the rows can be read only so. With ' +
+      '`backslash`, some field is `\\N`, each backslash is before a character that PostgreSQL or MySQL escape, and one ' +
+      'is before another, a delimiter or a quote.',
+  },
+  {
     option: 'header',
     about:
       'The first row holds values like those below it, which makes it a row. Numbers may be names if the first name is ' +
@@ -77,11 +88,44 @@ export interface Layout {
   readonly records: readonly Field[][]
 }
 
+export const delimitersFor = (usual: string, known: UploadOptions): readonly string[] =>
+  known.delimiter ? [known.delimiter] : [usual, ...DELIMITERS.filter((one) => one !== usual)]
+
+/** Whether there are rows, and all have as many fields as the header. */
+export function isEven({ records }: Layout): boolean {
+  return records.length > 1 && records.every(({ length }) => length === records[0]!.length)
+}
+
+/** Whether every backslash is one that PostgreSQL or MySQL write, and one of them would make no sense otherwise. */
+function isEscaped(text: string): boolean {
+  const found = text.match(/\\[\s\S]?/g) ?? []
+  return (
+    found.every((one) => /^\\[\\0bfnrtvNZ"',;|\t\n]$/.test(one)) &&
+    found.some((one) => /^\\[\\"',;|\t]$/.test(one))
+  )
+}
+
+/** How fields may be quoted or escaped in other ways than RFC 4180 has it, with the pattern that shows it. */
+export const QUOTINGS: readonly {
+  readonly options: UploadOptions
+  readonly pattern: RegExp
+  /** Whether it is looked for in a text, too, that can be read otherwise. */
+  readonly isAlways?: true
+  readonly fits?: (text: string) => boolean
+}[] = [
+  {
+    options: { escape: 'backslash' },
+    pattern: /(?<=^|[,;|\t])\\N(?=$|[,;|\t\r])/m,
+    isAlways: true,
+    fits: isEscaped,
+  },
+  { options: { escape: '\\' }, pattern: /\\"/ },
+  { options: { quote: "'" }, pattern: /(?<=^|[,;|\t])'[^'\n]*[,;|\t]/m },
+]
+
 /** Where the header is, and the delimiter that splits the records below it, by the rules. */
 export function layoutOf(text: string, usual: string, known: UploadOptions): Layout {
-  const delimiters = known.delimiter
-    ? [known.delimiter]
-    : [usual, ...DELIMITERS.filter((one) => one !== usual)]
+  const delimiters = delimitersFor(usual, known)
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''))
   const from = (skip: number) => text.split('\n').slice(skip).join('\n')
   const filled = lines.findIndex((line) => line !== '')

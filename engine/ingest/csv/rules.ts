@@ -8,7 +8,7 @@ const DATE_FORMS = [
   ...['D.M.YYYY', 'D/M/YYYY', 'M/D/YYYY', 'D-M-YYYY', 'M-D-YYYY'],
   ...['YYYY/M/D', 'YYYY-M-D', 'YYYY.M.D', 'YYYY年M月D日'],
   ...['D.M.YY', 'D/M/YY', 'M/D/YY', 'YY/M/D'],
-  ...['D MMM YYYY', 'D-MMM-YYYY', 'D-MMM-YY', 'MMM D, YYYY'],
+  ...['D MMM YYYY', 'D-MMM-YYYY', 'D-MMM-YY', 'DDMMMYYYY', 'MMM D, YYYY'],
 ]
 const readers = new Map<string, (text: string) => string | undefined>()
 

@@ -100,6 +100,10 @@ function parseHeader(bytes: Buffer, delimiter: string, whole: boolean): CsvHeade
   }
   const start = bytes.indexOf(BOM) === 0 ? BOM.length : 0
   if (whole && start === bytes.length) throw malformed(EMPTY)
+  // Lines that end with CR alone are rewritten.
+  if (!bytes.includes('\n') && /\r[\s\S]/.test(bytes.toString('latin1'))) {
+    return { names: [], end: 0, newline: 'none', awkward: true }
+  }
   const tokenizer = new Tokenizer(delimiter, (what, field) => malformed(`Header, column ${field}: ${what}.`))
   const buffer = Buffer.concat([bytes, Buffer.alloc(1)])
   const end = tokenizer.read(buffer, start, bytes.length, whole)
@@ -230,7 +234,9 @@ const PARTS = {
   M: '(?<m>\\d{1,2})',
   D: '(?<d>\\d{1,2})',
 }
-const CLOCK = '(?:[ T](?<clock>\\d{1,2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?))?'
+/** A time of day, with a half of the day or the zone that BigQuery writes. SAS has a colon before it. */
+const CLOCK =
+  '(?:[ T:](?<clock>\\d{1,2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?)(?: ?(?<half>[AaPp])[Mm]| (?<utc>UTC))?)?'
 
 const MONTHS = 'january february march april may june july august september october november december'.split(
   ' ',
@@ -258,7 +264,7 @@ export function dateReader(pattern: string): (text: string) => string | undefine
   }
   const expression = new RegExp(`^${source}${CLOCK}$`)
   return (text) => {
-    const { y, m = '', d = '', clock } = expression.exec(text)?.groups ?? {}
+    const { y, m = '', d = '', clock, half, utc } = expression.exec(text)?.groups ?? {}
     if (y === undefined) return undefined
     // The month 0, of a name that is none, makes the text no day.
     const named = MONTHS.findIndex((month) => month.startsWith(m.toLowerCase())) + 1
@@ -266,10 +272,18 @@ export function dateReader(pattern: string): (text: string) => string | undefine
     const century = y.length === 4 ? '' : y < '70' ? 20 : 19
     const day = `${century}${y}-${month.padStart(2, '0')}-${d.padStart(2, '0')}`
     if (kindOf(day) !== TEXT_KIND.date) return undefined
-    return clock === undefined
-      ? day
-      : `${day}T${clock.padStart(clock.indexOf(':') === 1 ? clock.length + 1 : 0, '0')}`
+    if (clock === undefined) return day
+    const hour = hourOf(Number.parseInt(clock, 10), half)
+    const time = `${String(hour).padStart(2, '0')}${clock.slice(clock.indexOf(':'))}`
+    return hour === undefined ? undefined : `${day}T${time}${utc ? 'Z' : ''}`
   }
+}
+
+/** The hour of 24; undefined if no clock of two halves shows it: 12 AM is midnight. */
+function hourOf(shown: number, half: string | undefined): number | undefined {
+  if (half === undefined) return shown
+  if (shown < 1 || shown > 12) return undefined
+  return (shown % 12) + (/p/i.test(half) ? 12 : 0)
 }
 
 /** What is often meant by texts, and the options with which they are read as that. */
@@ -286,7 +300,7 @@ const SUGGESTIONS: readonly (readonly [RegExp, ...string[]])[] = [
 /** The first of two numbers up to 12 may be either. Whoever is offered days first learns of the option. */
 const SUGGESTED_DATES = [
   ...['D.M.YYYY', 'D/M/YYYY', 'M/D/YYYY', 'YYYY/M/D', 'D-M-YYYY', 'M-D-YYYY'],
-  ...['D.M.YY', 'D/M/YY', 'M/D/YY', 'YY/M/D'],
+  ...['D.M.YY', 'D/M/YY', 'M/D/YY', 'YY/M/D', 'DDMMMYYYY', 'YYYY-M-D'],
 ]
 
 function suggestionsFor(value: string): readonly string[] {

@@ -24,6 +24,7 @@ import {
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { holdsEmpty, isNumeric, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { ambiguousValue, leftOpen } from './open.ts'
+import { Requoting } from './quoting.ts'
 import {
   BOM,
   EMPTY,
@@ -69,7 +70,8 @@ export async function toCsv(
     const records = new Records(request, known, learned)
     try {
       await using sink = await openSink(target)
-      await feedFile(request, 0, inUtf8(records, request), sink)
+      const reader = new Requoting(records, request, delimiterOf(request))
+      await feedFile(request, 0, inUtf8(reader, request), sink)
       return records.result(sinkFile(target))
     } catch (error) {
       if (error !== AGAIN) throw error
@@ -77,6 +79,9 @@ export async function toCsv(
     }
   }
 }
+
+const delimiterOf = ({ options, format }: ReadRequest) =>
+  options?.delimiter ?? (format === 'tsv' ? '\t' : ',')
 
 const POINTED = `has a point, but ${hint('decimal=,')} says that numbers have a comma. If it is between thousands, add ${hint('thousands=.')} as well.`
 
@@ -178,7 +183,7 @@ class Records implements PieceReader {
   readonly #faults = new Faults()
 
   constructor(request: ReadRequest, known: KnownColumns, learned: Learned) {
-    const { options = {}, format, beginning = false, readings = [] } = request
+    const { options = {}, beginning = false, readings = [] } = request
     this.#request = request
     this.#options = options
     this.#readings = readings
@@ -187,7 +192,7 @@ class Records implements PieceReader {
     this.#beginning = beginning
     this.#known = known
     this.#learned = learned
-    this.#delimiter = options.delimiter ?? (format === 'tsv' ? '\t' : ',')
+    this.#delimiter = delimiterOf(request)
     this.#tokenizer = new Tokenizer(this.#delimiter, (what) => this.#malformed(what))
     this.#skip = options.skip ?? 0
     this.#reader = fieldReader(options)

@@ -13,16 +13,11 @@ const [COMMA, COLON, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT, QUOTE] 
   0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d, 0x22,
 ]
 
-/** Keys under which other programs send rows: OData, services, and pandas' `split` and `table`. */
-const WRAPPERS: ReadonlySet<string> = new Set([
-  'value',
-  'data',
-  'records',
-  'items',
-  'results',
-  'index',
-  'schema',
-])
+/** Keys under which rows are sent: by us, by OData, and by many services. */
+const ROWS: ReadonlySet<string> = new Set(['rows', 'value', 'data'])
+/** What OData writes beside its rows: addresses and counts. */
+const BESIDE = /^@odata\./
+const NEXT_PAGE = '@odata.nextLink'
 
 /** How many bytes show whether a file is JSON-stat. */
 const START = 4096
@@ -64,7 +59,8 @@ async function rowsToCsv(request: ReadRequest, target: SinkTarget): Promise<Rewr
     } else if (rows.waiting > 0) {
       throw badRow(
         rows.waiting,
-        ' is an array, but nothing says which columns its values belong to: declare "columns", or send objects.',
+        ' is an array, but nothing says which columns its values belong to: declare "columns", or send objects' +
+          (request.format === 'ndjson' ? '; a list of rows is JSON: send it as json.' : '.'),
       )
     } else if (rows.stale) {
       learned = { ...rows.layout, fields: rows.fields }
@@ -150,6 +146,8 @@ class JsonDocument {
   #next: (() => void) | undefined
   /** Where the buffer begins in the file. */
   #offset = 0
+  /** Whether no key has been read. */
+  #isFirst = true
   table: JsonRows | undefined
   columns: unknown
 
@@ -261,26 +259,37 @@ class JsonDocument {
       this.#next = () => this.#end()
       return
     }
-    const isFirst = !this.table && this.columns === undefined
-    if (!isFirst) reader.expect(COMMA, '"," or "}"')
+    if (!this.#isFirst) reader.expect(COMMA, '"," or "}"')
     if (reader.peek() !== QUOTE) throw reader.unexpected('a key in quotes')
     reader.string()
     const key = reader.text()
     reader.expect(COLON, '":" behind a key')
-    if (key === 'rows') {
-      if (this.table) throw malformed('"rows" stands twice.')
+    const isRows = ROWS.has(key) && (key === 'rows' || reader.peek() === OPEN_ARRAY)
+    if (isRows) {
+      if (this.table)
+        throw malformed(`The upload has rows twice; the second are under ${JSON.stringify(key)}.`)
+      this.#isFirst = false
       reader.expect(OPEN_ARRAY, 'the array of rows')
       this.#beginRows(CLOSE_ARRAY, () => this.#key())
       return
     }
-    if (key !== 'columns') {
-      const advice = WRAPPERS.has(key)
-        ? ' Send the list of rows alone, or as {"rows": [...]}; from pandas with to_json(orient="records").'
-        : ''
-      throw malformed(`Unknown key ${JSON.stringify(key)}; known are "columns" and "rows".${advice}`)
+    const isBeside = BESIDE.test(key) && key !== NEXT_PAGE
+    if (key === NEXT_PAGE) {
+      throw malformed(
+        `The file is one page of the rows of an OData service: ${JSON.stringify(key)} is the address of the next one. ` +
+          'Send the rows of all pages as one list.',
+      )
     }
-    if (this.columns !== undefined) throw malformed('"columns" stands twice.')
+    if (key !== 'columns' && !isBeside) {
+      throw malformed(
+        `Unknown key ${JSON.stringify(key)}; known are "columns" and "rows". Send the list of rows alone, or as ` +
+          '{"rows": [...]}; from pandas with to_json(orient="records").',
+      )
+    }
+    if (!isBeside && this.columns !== undefined) throw malformed('"columns" stands twice.')
     reader.value()
+    this.#isFirst = false
+    if (isBeside) return
     // `from` and `to` leave out the quotes of a string, so only other values can be parsed as they stand. A string is not
     // a list of columns anyway.
     if (reader.token !== TOKEN.nested && reader.token !== TOKEN.null) {

@@ -118,20 +118,52 @@ describe('JSON', () => {
   })
 })
 
+test.each([
+  '{"data":[{"a":1},{"a":2}]}',
+  '{"value":[{"a":1},{"a":2}]}',
+  '{"@odata.context":"x","value":[{"a":1},{"a":2}],"@odata.count":2}',
+])('rows are read under the keys of services: %s', async (text) => {
+  expect((await bench.read('json', text)).values).toEqual([['1'], ['2']])
+})
+
 describe('JSON that is refused', () => {
   test.each([
     ['nothing', 'json', '', 'Byte 0: the file ends where {"rows": […]} or an array of rows is due.'],
     ['a number', 'json', '5', 'Byte 0: expected {"rows": […]} or an array of rows, found "5".'],
-    ['an unknown key', 'json', '{"more":[]}', 'Unknown key "more"; known are "columns" and "rows".'],
     [
-      'rows under the key of another program',
+      'an unknown key',
       'json',
-      '{"value":[{"a":1}]}',
-      'Unknown key "value"; known are "columns" and "rows". Send the list of rows alone, or as {"rows": [...]}; from ' +
+      '{"more":[]}',
+      'Unknown key "more"; known are "columns" and "rows". Send the list of rows alone, or as {"rows": [...]}; from ' +
         'pandas with to_json(orient="records").',
     ],
+    [
+      'a page of OData',
+      'json',
+      '{"value":[{"a":1}],"@odata.nextLink":"http://x"}',
+      'The file is one page of the rows of an OData service: "@odata.nextLink" is the address of the next one. Send the ' +
+        'rows of all pages as one list.',
+    ],
+    [
+      'a list as lines',
+      'ndjson',
+      '[{"a":1},{"a":2}]',
+      'Row 1 is an array, but nothing says which columns its values belong to: declare "columns", or send objects; a ' +
+        'list of rows is JSON: send it as json.',
+    ],
+    [
+      'lines as JSON',
+      'json',
+      '{"a":1}\n{"a":2}\n',
+      'The file is JSON with one value per line: send it as ndjson.',
+    ],
     ['no rows', 'json', '{}', 'The upload has no "rows".'],
-    ['two times rows', 'json', '{"rows":[{"a":1}],"rows":[]}', '"rows" stands twice.'],
+    [
+      'two times rows',
+      'json',
+      '{"rows":[{"a":1}],"rows":[]}',
+      'The upload has rows twice; the second are under "rows".',
+    ],
     [
       'a row that is no row',
       'json',
