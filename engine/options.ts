@@ -217,11 +217,11 @@ export const OTHER_FORMATS = {
     http: '$encoding',
     kind: 'text',
     values: ['plain', 'compact'],
-    formats: ['parquet'],
+    formats: ['parquet', 'arrow'],
     about:
-      '`plain` uses only what every reader of Parquet knows, such as Spark and fastparquet; `compact` makes smaller files.',
+      '`plain` uses only what every reader of the format knows, such as Spark and fastparquet, or Perspective; `compact` makes smaller files of Parquet.',
     details:
-      'With `plain`, uuid and time columns are text, and no values are encoded as differences or split into streams of ' +
+      'With `plain`, uuid and time columns are text, in Arrow json ones as well, and in Parquet no values are encoded as differences or split into streams of ' +
       'bytes. Without it, stored values are copied as they are where that is possible.',
   },
 } as const satisfies OptionTable

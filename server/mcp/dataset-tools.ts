@@ -3,7 +3,7 @@ import { FORMATS, type Format } from '../../engine/index.ts'
 import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import type { Client, Column, Profile } from '../client/index.ts'
 import { object } from '../records/schema.ts'
-import { argumentsOf, DATASET, fitting, MOST_CHARACTERS, noted, type Tool, text } from './tool.ts'
+import { argumentsOf, DATASET, fitting, inOneKind, MOST_CHARACTERS, noted, type Tool, text } from './tool.ts'
 
 const MOST_DATASETS = 50
 const MOST_ROWS = 500
@@ -116,7 +116,9 @@ export const queryDataset: Tool = {
     await download.cancel()
     const matching = download.rowCount!
     const rows =
-      top === 0 ? [] : await gathered(client.datasets.rows(id, { ...query, top, skip, last, signal }))
+      top === 0
+        ? []
+        : inOneKind(await gathered(client.datasets.rows(id, { ...query, top, skip, last, signal })))
     const shown = fitting(rows)
     const before = last === undefined ? (skip ?? 0) : Math.max(0, matching - last)
     return noted(
@@ -148,7 +150,7 @@ export const runSql: Tool = {
   async run(client, { sql, top = USUAL_ROWS }: { readonly sql: string; readonly top?: number }, signal) {
     // One more tells whether there are more.
     const rows = await gathered(client.sqlRows(sql, { top: top + 1, signal }))
-    const first = rows.slice(0, top)
+    const first = inOneKind(rows.slice(0, top))
     const shown = fitting(first)
     return noted(
       { rows: shown },

@@ -46,6 +46,26 @@ export function text(value: unknown): string {
   return JSON.stringify(value, (_key, one) => (typeof one === 'bigint' ? String(one) : one))
 }
 
+const DIGITS = /^-?\d+(?:\.\d+)?$/
+
+/** Rows whose numbers are text in all rows of a column where they are in one: no number in JSON holds all their digits. */
+export function inOneKind(rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] {
+  const [long, other] = [new Set<string>(), new Set<string>()]
+  for (const row of rows) {
+    for (const [name, value] of Object.entries(row)) {
+      if (typeof value === 'bigint' || (typeof value === 'string' && DIGITS.test(value))) long.add(name)
+      else if (value !== null && typeof value !== 'number') other.add(name)
+    }
+  }
+  const isText = (name: string, value: unknown) =>
+    typeof value === 'number' && long.has(name) && !other.has(name)
+  return rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name, isText(name, value) ? String(value) : value]),
+    ),
+  )
+}
+
 /** The argument that names a dataset. */
 export const DATASET = { type: 'integer', minimum: 1, description: 'Id of the dataset, from find_datasets.' }
 

@@ -71,7 +71,10 @@ export function generatedClients(folder: string, address: string, key: string): 
         const cwd = { ...PATIENCE, cwd: python, env }
         await run(
           bin('openapi-python-client'),
-          ['generate', '--path', 'openapi.json', '--output-path', 'made', '--meta', 'none'],
+          [
+            ...['generate', '--path', 'openapi.json', '--output-path', 'made', '--meta', 'none'],
+            ...['--config', join(here, '../../../examples/openapi-python-client.yml'), '--fail-on-warning'],
+          ],
           cwd,
         )
         // What the generator always writes, client.py, has faults of its own in the eyes of mypy.

@@ -98,6 +98,15 @@ describe.each([
     expect([all.rows.length, all.note]).toEqual([3, undefined])
   })
 
+  test('numbers that are text in one row, for all their digits, are text in each', async () => {
+    const sql = `SELECT * FROM (VALUES (1, 1.5, 1.5::DECIMAL(38,9), 'a'), (9007199254740993, 2, 12345678901234567890.123456789, '7'))
+      AS t(long, small, exact, text)`
+    expect((await ask(agent, 'run_sql', { sql })).rows).toEqual([
+      { long: '1', small: 1.5, exact: '1.5', text: 'a' },
+      { long: '9007199254740993', small: 2, exact: '12345678901234567890.123456789', text: '7' },
+    ])
+  })
+
   test('which islands do the penguins live on, and how heavy is the heaviest?', async () => {
     const dataset = await idOf('penguins antarctica')
     const { columns, examples } = await ask(agent, 'describe_dataset', { dataset })

@@ -18,23 +18,49 @@ import { BufferRegion, FieldNode, RecordBatch } from 'apache-arrow/ipc/metadata/
 import { type Batch, clearNulls, type Vector, WIDTHS } from '../../duckdb/batch.ts'
 import { type ArrowName, type ColumnType, decimalParts, entryOf } from '../../types/index.ts'
 import type { EncodedColumn, EncodeOptions, Encoder, Output } from './encoder.ts'
+import { time } from './text/digits.ts'
 
 /** Arrow's streaming IPC format: a message of the schema, one for each batch, the end mark. */
-export const arrow = (given: readonly EncodedColumn[], { metadata, plainTypes }: EncodeOptions): Encoder => {
-  const columns = plainTypes ? given.map(asText) : given
+export const arrow = (
+  given: readonly EncodedColumn[],
+  { metadata, plainTypes, encoding }: EncodeOptions,
+): Encoder => {
+  const isPlain = encoding === 'plain'
+  const columns = plainTypes || isPlain ? given.map((column) => asText(column, isPlain)) : given
+  const plain = ({ rows, vectors }: Batch): Batch => ({
+    rows,
+    vectors: vectors.map((vector, at) => (given[at]!.type === 'time' ? timeTexts(vector, rows) : vector)),
+  })
   const messages = new BatchMessages(columns)
   return {
     begin: (out) => out.append(schemaMessage(schemaOf(columns, metadata))),
     batch: (batch, _first, out) => {
-      if (batch.rows > 0) messages.append(batch, out)
+      if (batch.rows > 0) messages.append(isPlain ? plain(batch) : batch, out)
     },
     end: (_rows, out) => out.append(END),
   }
 }
 
-/** A uuid and json are texts in a vector. */
-function asText({ name, type }: EncodedColumn): EncodedColumn {
-  return { name, type: type === 'uuid' || type === 'json' ? 'string' : type }
+/** A uuid and json are texts in a vector; times are made so. */
+function asText({ name, type }: EncodedColumn, withTimes: boolean): EncodedColumn {
+  const isText = type === 'uuid' || type === 'json' || (withTimes && type === 'time')
+  return { name, type: isText ? 'string' : type }
+}
+
+/** The longest text of a time, and the bytes behind it that are overwritten. */
+const [TIME_BYTES, SLACK] = [15, 16]
+
+function timeTexts(vector: Vector, rows: number): Vector {
+  const { validity, words } = vector
+  const bytes = new Uint8Array(rows * TIME_BYTES + SLACK)
+  const view = new DataView(bytes.buffer)
+  const offsets = new Int32Array(rows + 1)
+  for (let row = 0; row < rows; row++) {
+    const isValid = !validity || (validity[row >> 3]! >> (row & 7)) & 1
+    const from = offsets[row]!
+    offsets[row + 1] = isValid ? time(view, from, words[2 * row]!, words[2 * row + 1]!) : from
+  }
+  return { ...vector, validity, bytes, view, offsets }
 }
 
 /** A schema in which uuid and json are extension types (Arrow, "Canonical Extension Types"). */

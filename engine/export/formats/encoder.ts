@@ -281,6 +281,9 @@ export function checkEncoding(
 ): void {
   checkOptions(dialect, DIALECT, format)
   checkOptions(pick(others, OTHER_FORMATS), OTHER_FORMATS, format)
+  if (format === 'arrow' && others.encoding === 'compact') {
+    throw invalidOption('$encoding=compact is for parquet; arrow has only plain.', 'encoding')
+  }
   const { delimiter, decimal, null: missing, formulas } = dialect
   const between = separatorOf(format, delimiter)
   if (decimal === ',' && between === ',') {

@@ -27,6 +27,22 @@ it('uuid and json are extension types in Arrow, over storage that older readers 
   expect([...table.getChild('j')!]).toEqual(['{"a":1}', null, '[]'])
 })
 
+it('uuid, json and time are text with the plain encoding', async () => {
+  const query = statement(
+    `SELECT * FROM (VALUES ('${ID}'::UUID, '[]', TIME '10:20:30.000001'), (NULL, NULL, NULL), (NULL, '1', TIME '00:00:00')) v(u, j, t)`,
+    { u: 'uuid', j: 'json', t: 'time' },
+  )
+  const table = tableFromIPC(await bytesOf(executor, query, 'arrow', { encoding: 'plain' }))
+  expect(table.schema.fields.map(({ type, metadata }) => [String(type), metadata.size])).toEqual(
+    Array.from({ length: 3 }, () => ['Utf8', 0]),
+  )
+  expect(['u', 'j', 't'].map((name) => [...table.getChild(name)!])).toEqual([
+    [ID, null, null],
+    ['[]', null, '1'],
+    ['10:20:30.000001', null, '00:00:00'],
+  ])
+})
+
 it('record batches of the library have uuids as text', async () => {
   const query = statement(`SELECT '${ID}'::UUID`, { u: 'uuid' })
   const table = tableFromIPC(await bytesOf(executor, query, 'arrow', { plainTypes: true }))
