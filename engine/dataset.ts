@@ -1,3 +1,4 @@
+import type { AttachOptions } from './attach/attach.ts'
 import type { Handle } from './catalog/database.ts'
 import type { FoundVersion, PastVersion, VersionRecord } from './catalog/history.ts'
 import type { DatasetRecord } from './catalog/records.ts'
@@ -209,6 +210,17 @@ export class Dataset implements Queryable {
   /** Adds the rows of an upload; they take the place of rows with the same key. */
   upsert(upload: Upload): Promise<WrittenRecord> {
     return this.#context.store.writer.write(this.id, upload, 'upsert')
+  }
+
+  /**
+   * Makes Parquet files of others the rows, which can then only be read: a folder, a file, or a pattern with `*`, `?` and
+   * `**`, below a folder of the engine's option `attachable`. A file that is changed afterwards is an error of those who
+   * read it, until it is attached again.
+   * @throws EngineError `invalid_file`, `attached_files`, `invalid_option`
+   */
+  async attach(path: string, options: AttachOptions = {}): Promise<DatasetRecord> {
+    const { attach } = await import('./attach/attach.ts')
+    return attach(this.id, path, options, this.#context)
   }
 
   /**

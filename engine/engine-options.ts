@@ -70,6 +70,10 @@ export interface EngineOptions {
   readonly database?: string | undefined
   /** The object store in which rows are kept; without it they are kept in the data directory. */
   readonly store?: ObjectStoreOptions | undefined
+  /**
+   * Folders below which there are Parquet files that may be attached, and so are read where they are. By default none.
+   */
+  readonly attachable?: readonly string[] | undefined
   /** Called when background work fails, and when there is something that an operator must act on; see `EVENTS`. */
   readonly onEvent?: (event: EngineEvent) => void
   /**
@@ -121,6 +125,7 @@ const KNOWN: Names<EngineOptions> = {
     cacheBytes: true,
     httpfs: true,
   },
+  attachable: true,
   onEvent: true,
   checks: { bytesPerSecond: true, everyDays: true },
   partSizes: { rows: true, bytes: true },

@@ -93,6 +93,7 @@ export class Engine implements AsyncDisposable {
       readers: {
         threads: this.#threads,
         tempDirectory: store.temporary,
+        folders: store.files.attachable,
         onEnd: (message) => events.tell('reader_ended', message),
       },
       wait: options.sqlWaitMs,

@@ -18,7 +18,12 @@ export const ERRORS = {
   not_representable: 'a value can not be written in the format that was asked for',
   invalid_upload: 'an upload is malformed; the message names row and column where it can',
   invalid_columns_manifest: 'declared columns are malformed',
-  invalid_file: 'a file to be queried where it lies is not there, or is no Parquet file',
+  invalid_file:
+    'a file to be queried or attached where it lies is not there, is no Parquet file, or has columns that can not be read as they are',
+  attached_files:
+    'a dataset of files that stay where they are is written to, or asked for in a way that only stored files have',
+  file_changed:
+    'a file that is attached is missing, or is no longer as it was when it was attached; the message names it',
   invalid_name: 'a name is empty, too long or not text',
   not_found: 'no such repository or dataset, or no such version of a dataset',
   version_gone: 'a version of a dataset is no longer kept; the message says which are',

@@ -30,9 +30,17 @@ export class PartsReading extends Reading {
     const { integrity } = this.context.store
     const pin = await integrity.pin(ranged ? parts.filter((part) => !ranged.url(part)) : parts, signal)
     if (pin) this.held.push(pin)
-    this.whole = integrity.whole(parts, signal)
+    const compared = integrity.whole(parts, signal)
     // The reading may fail first; nobody waits for this then.
-    this.whole?.catch(() => {})
+    compared?.catch(() => {})
+    const attached = parts.filter((part) => part.attached)
+    if (attached.length > 0) await compared
+    else if (!compared) return
+    this.whole = async () => {
+      await compared
+      // Others may have changed them meanwhile.
+      for (const part of attached) integrity.file(part)
+    }
   }
 
   protected override unreadable(error: unknown): EngineError | undefined {

@@ -156,7 +156,7 @@ export class Query implements Disposable {
       const encoding = encodingOf(options, strategy, this.metadataIn(format))
       const stream = await executor.bytes(statement, format, { ...start, page }, encoding)
       // A number is remembered only if it is that of the rows that were written.
-      if (strategy.kind === 'buffered') await reading.whole
+      if (strategy.kind === 'buffered') await reading.whole?.()
       if (counting) this.#runs.found(matches ?? (await stream.matches))
       return stream.guard(reading, { matches: beside ?? this.#runs.matches(options) })
     })

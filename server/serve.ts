@@ -8,7 +8,7 @@ import { Lazy } from '../engine/util/shared.ts'
 import { lowerPool } from '../engine/util/threads.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import { buildApp } from './app.ts'
-import { distributed, objectStore, sqlWait } from './config/read.ts'
+import { attachableIn, distributed, objectStore, sqlWait } from './config/read.ts'
 import type { Config } from './config/schema.ts'
 import { ServerError } from './http/errors.ts'
 import { EarlyLog } from './logger.ts'
@@ -153,6 +153,7 @@ function openStorage(
     ...options,
     database: config.database,
     store: objectStore(config),
+    attachable: attachableIn(config),
     onEvent: (event) => events.event(event),
     ...config.engine,
     sqlWaitMs: sqlWait(config),

@@ -9,13 +9,15 @@ import type { Handle } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
 import { checkKeep, KEEP } from './history.ts'
 import { changedMetadata, type Metadata } from './metadata.ts'
-import type {
-  DatasetChanges,
-  DatasetName,
-  DatasetRecord,
-  DatasetSummary,
-  NewDataset,
-  SavedQuery,
+import {
+  type DatasetChanges,
+  type DatasetName,
+  type DatasetRecord,
+  type DatasetSummary,
+  isAttached,
+  type NewDataset,
+  type SavedQuery,
+  type Version,
 } from './records.ts'
 import { checkDescription, checkName, noRepository } from './repositories.ts'
 
@@ -294,6 +296,19 @@ export function noStoredRows(id: number): EngineError {
   return new EngineError(
     'saved_query',
     `Dataset ${id} is a saved query: it has no rows, versions and files of its own. Change the tables that it reads.`,
+  )
+}
+
+/** Requires that the rows are in files of our own, which can be written anew. @throws EngineError `attached_files` */
+export function requireOwnFiles(id: number, { parts }: Pick<Version, 'parts'>): void {
+  if (isAttached(parts)) throw attachedFiles(id)
+}
+
+export function attachedFiles(id: number): EngineError {
+  return new EngineError(
+    'attached_files',
+    `Dataset ${id} is of attached files, which stay as they are: its rows, columns and key can only be read. Change the ` +
+      'files and attach them again, or upload them into another dataset.',
   )
 }
 

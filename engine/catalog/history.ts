@@ -141,13 +141,14 @@ export class History {
     // From the parts, not from the versions: those that wait for their removal may be hundreds, each with all its parts.
     const held = await this.#handle.all<{ id: number; bytes: number }>(
       `SELECT DISTINCT p.id, p.bytes FROM part_ranges r JOIN parts p ON p.id = r.part_id
-       WHERE r.dataset_id = ? AND r.until > (SELECT min(v.id) ${retained})
+       WHERE r.dataset_id = ? AND p.attached IS NULL AND r.until > (SELECT min(v.id) ${retained})
          AND EXISTS (SELECT 1 ${retained} AND v.id >= r.since AND v.id < r.until)`,
       datasetId,
       datasetId,
       datasetId,
     )
-    const bytes = new Map([...held, ...parts].map((part) => [part.id, part.bytes]))
+    const own = parts.filter(({ attached }) => !attached)
+    const bytes = new Map([...held, ...own].map((part) => [part.id, part.bytes]))
     return [...bytes.values()].reduce((sum, each) => sum + each, 0)
   }
 

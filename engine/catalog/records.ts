@@ -121,6 +121,20 @@ export interface Part {
   readonly hash: string | null
   /** null if an older program wrote the part. */
   readonly statistics: PartStatistics | null
+  /** Set for a file that was there before and stays where it is. Its `hash` is that of its footer. */
+  readonly attached?: AttachedFile
+}
+
+/** A Parquet file that others wrote and keep, as it was when it was attached. */
+export interface AttachedFile {
+  /** The folder that was attached, absolute. */
+  readonly folder: string
+  /** Its path below the folder: by this, errors name it. */
+  readonly name: string
+  /** When it was last changed, in nanoseconds since 1970. */
+  readonly changed: string
+  /** A hash of its columns' names and types, in their order. */
+  readonly form: string
 }
 
 /**
@@ -135,7 +149,12 @@ export interface Origin {
 }
 
 /** What is needed to find the bytes of a part and to check them. */
-export type PartBytes = Pick<Part, 'id' | 'bytes' | 'hash'>
+export type PartBytes = Pick<Part, 'id' | 'bytes' | 'hash' | 'attached'>
+
+/** Whether the rows are in files that others keep, so that they are only read. A version has such files alone, or none. */
+export function isAttached(parts: readonly Pick<Part, 'attached'>[]): boolean {
+  return parts[0]?.attached !== undefined
+}
 
 /** What a dataset holds at one moment; immutable. */
 export interface Version {

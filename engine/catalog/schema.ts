@@ -176,6 +176,10 @@ export const CATALOG_STEPS = [
   -- Of which part this one is a changed copy, and in which rows, as JSON; null where it is none or too many have changed.
   ALTER TABLE parts ADD COLUMN origin TEXT;
   `,
+  `
+  -- The file that others keep and that is read in place of one of our own, as JSON.
+  ALTER TABLE parts ADD COLUMN attached TEXT;
+  `,
 ] as const
 
 /**

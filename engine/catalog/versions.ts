@@ -6,15 +6,20 @@ import { isUnwritable } from './failures.ts'
 import { type Change, KEEP, retentionSql } from './history.ts'
 import type { Keep, Origin, Part, Version } from './records.ts'
 
-interface PartRow extends Omit<Part, 'statistics'> {
+interface PartRow extends Omit<Part, 'statistics' | 'attached'> {
   readonly statistics: string | null
+  readonly attached: string | null
 }
 
 /** The columns of a `PartRow`. */
-const PART = 'p.id, p.rows, p.bytes, p.raw_bytes AS "rawBytes", p.hash, p.statistics'
+const PART = 'p.id, p.rows, p.bytes, p.raw_bytes AS "rawBytes", p.hash, p.statistics, p.attached'
 
-function partOf({ statistics, ...row }: PartRow): Part {
-  return { ...row, statistics: statistics === null ? null : JSON.parse(statistics) }
+function partOf({ statistics, attached, ...row }: PartRow): Part {
+  return {
+    ...row,
+    statistics: statistics === null ? null : JSON.parse(statistics),
+    ...(attached !== null && { attached: JSON.parse(attached) }),
+  }
 }
 
 type VersionRow = Omit<Version, 'columns' | 'parts' | 'key'>
@@ -286,7 +291,7 @@ export class Parts {
   async describe(part: Part, origin?: Origin, blockSums?: string): Promise<void> {
     const describe = (t: Handle) =>
       t.run(
-        'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ?, origin = ?, block_sums = ? WHERE id = ?',
+        'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ?, origin = ?, block_sums = ?, attached = ? WHERE id = ?',
         part.rows,
         part.bytes,
         part.rawBytes,
@@ -295,6 +300,7 @@ export class Parts {
         new Date().toISOString(),
         origin ? JSON.stringify(origin) : null,
         blockSums ?? null,
+        part.attached ? JSON.stringify(part.attached) : null,
         part.id,
       )
     const database = this.#database
@@ -358,10 +364,13 @@ export class Parts {
     }
   }
 
-  /** The committed part whose last check is longest ago, if that was before the given moment. */
+  /**
+   * The committed part whose last check is longest ago, if that was before the given moment. Files that others keep are
+   * checked whenever they are read.
+   */
   async toCheck(before: string): Promise<Part | undefined> {
     const row = await this.#database.get<PartRow>(
-      `SELECT ${PART} FROM parts p WHERE process IS NULL AND given_up_at IS NULL AND (checked_at IS NULL OR checked_at < ?)
+      `SELECT ${PART} FROM parts p WHERE process IS NULL AND given_up_at IS NULL AND attached IS NULL AND (checked_at IS NULL OR checked_at < ?)
        ORDER BY checked_at IS NOT NULL, checked_at, id LIMIT 1`,
       before,
     )

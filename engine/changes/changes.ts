@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Part, Version } from '../catalog/records.ts'
+import { isAttached, type Part, type Version } from '../catalog/records.ts'
 import { EngineError, invalidOption } from '../errors.ts'
+import { readParts } from '../parquet/read-parts.ts'
 import { versionSource } from '../plan/parts.ts'
 import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
 import { sameColumns } from '../types/columns.ts'
-import { type Column, quoteLiteral, sqlType } from '../types/index.ts'
+import { type Column, sqlType } from '../types/index.ts'
 import { Users } from '../util/shared.ts'
 import { PastRows, type ReadingPlace, valueSql } from './past-rows.ts'
 
@@ -282,7 +283,7 @@ function rowsSql(
 ): string {
   const values = columns.map((column, index) => `${valueSql(version.columns, column)} AS v${index}`)
   const selects = (files: readonly string[], first: number, where = '') =>
-    `SELECT ${[...values, `${sign} AS sign`, `${first} + CAST(file_index AS BIGINT) * ${2 ** 32} + file_row_number AS place`].join(', ')} FROM read_parquet([${files.map(quoteLiteral).join(', ')}])${where}`
+    `SELECT ${[...values, `${sign} AS sign`, `${first} + CAST(file_index AS BIGINT) * ${2 ** 32} + file_row_number AS place`].join(', ')} FROM ${readParts(files, isAttached(parts) ? version.columns : undefined)}${where}`
   if (only) {
     const some = parts.flatMap((part, index) => {
       const rows = only.get(part.id)

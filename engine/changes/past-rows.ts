@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { Part } from '../catalog/records.ts'
-import { readParts } from '../ingest/parts/part.ts'
 import { type CompareInput, widened } from '../ingest/parts/parts.ts'
+import { readParts } from '../parquet/read-parts.ts'
 import { type PartsContext, PartsReading } from '../parts-reading.ts'
 import type { Plan, QueryOptions } from '../plan/plan.ts'
 import { Query } from '../query.ts'

@@ -1,4 +1,5 @@
-import type { Part, Version } from '../catalog/records.ts'
+import { isAttached, type Part, type Version } from '../catalog/records.ts'
+import { readParts } from '../parquet/read-parts.ts'
 import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
 import { type Column, type ColumnType, quoteLiteral } from '../types/index.ts'
@@ -146,7 +147,7 @@ function valuesSql(
     return [
       `SELECT v.step AS step, ${series} AS series, coalesce(${sqlOf('period', 'string')}, CAST(CAST(${begins} AS DATE) AS VARCHAR)) AS period,
         ${begins} AS begins, ${sqlOf('value', 'double')} AS value, v.part * ${2 ** 40} + file_row_number AS place
-      FROM read_parquet([${files.map(quoteLiteral).join(', ')}]) JOIN (VALUES ${pairs.join(', ')}) AS v(file, step, part)
+      FROM ${readParts(files, isAttached(group[0]![1].parts) ? group[0]![1].columns : undefined)} JOIN (VALUES ${pairs.join(', ')}) AS v(file, step, part)
         ON v.file = file_index${where}`,
     ]
   })

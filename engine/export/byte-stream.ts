@@ -15,8 +15,8 @@ export interface StreamFacts {
 
 /** What the rows of a stream are read from. */
 export interface Guard extends Disposable {
-  /** Settles when it is known that what is read is as it was written; undefined where that is known. */
-  readonly whole: Promise<void> | undefined
+  /** Resolves when it is known that what is read is as it was written; undefined where that is known. */
+  readonly whole: (() => Promise<unknown>) | undefined
   /** The error as users see it. */
   explain(error: unknown): unknown
 }
@@ -129,7 +129,7 @@ export async function* guarded<Item>(
       held.push(item)
       if (held.length > 1) yield held.shift()!
     }
-    await whole
+    await whole()
     yield* held
   } catch (error) {
     throw guard.explain(error)

@@ -1,7 +1,7 @@
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
 import { valueText } from '../duckdb/value-text.ts'
+import { readParts } from '../parquet/read-parts.ts'
 import { type Column, type TypeName, typeName } from '../types/index.ts'
-import { readParts } from './parts/part.ts'
 
 /** What the values of a column are like. Values of integers and doubles are numbers, those of other types are text. */
 export interface ColumnProfile {
@@ -38,19 +38,27 @@ const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', '
 const TIMES: ReadonlySet<TypeName> = new Set<TypeName>(['date', 'timestamp', 'timestamptz'])
 const DAY = 86_400_000
 
+export interface ProfileInput {
+  readonly parts: readonly string[]
+  readonly columns: readonly Column[]
+  /** Whether others wrote the files. */
+  readonly attached?: boolean
+}
+
 /**
  * What the values of the columns of parts are like. Two scans: the first learns the ranges, the second counts within them.
  */
 export async function profileParts(
   duck: Duck,
-  { parts, columns }: { readonly parts: readonly string[]; readonly columns: readonly Column[] },
+  { parts, columns, attached }: ProfileInput,
   options: RunOptions,
 ): Promise<ColumnProfile[]> {
   if (parts.length === 0) return columns.map(({ name, type }) => ({ name, type, nulls: 0 }))
   const profiles: ColumnProfile[] = []
+  const source = readParts(parts, attached ? columns : undefined)
   for (let from = 0; from < columns.length; from += COLUMNS_AT_ONCE) {
     const some = columns.slice(from, from + COLUMNS_AT_ONCE)
-    profiles.push(...(await profileColumns(duck, readParts(parts), some, from, options)))
+    profiles.push(...(await profileColumns(duck, source, some, from, options)))
   }
   return profiles
 }

@@ -44,6 +44,7 @@ export const FIELD = {
   },
   group: { columns: 1, bytes: 2, rows: 3, sortingColumns: 4, offset: 5, compressedBytes: 6, ordinal: 7 },
   chunk: {
+    filePath: 1,
     fileOffset: 2,
     metadata: 3,
     /** Offset index and column index, each with its length. */

@@ -74,7 +74,8 @@ function boundOf(bytes: Buffer | undefined, type: ColumnType): Bound | undefined
     case 'bit':
       return bytes[0] === 1
     case 'double': {
-      const value = bytes.readDoubleLE()
+      // Files of others have floats, too.
+      const value = bytes.length === 4 ? bytes.readFloatLE() : bytes.readDoubleLE()
       return Number.isNaN(value) ? undefined : value
     }
     case 'int32':

@@ -25,6 +25,7 @@ export function versionSource(version: Version, fileOf: (part: Part) => string):
           slices.push({
             file: fileOf(part),
             first,
+            ...(part.attached && { attached: version.columns }),
             ...(from > first && { from: from - first }),
             ...(to < end && { to: to - first }),
           })

@@ -35,6 +35,8 @@ export interface Slice {
   readonly rows?: readonly number[]
   /** The place of each of these rows in a sorted result. */
   readonly places?: readonly number[]
+  /** The columns of the file, in their order, if others wrote it; they have their own names there. */
+  readonly attached?: readonly Column[]
 }
 
 /** Where rows come from. */

@@ -1,5 +1,6 @@
 import type { SortKey, SqlColumn } from '../filter/index.ts'
 import type { JoinedColumn } from '../parquet/joined.ts'
+import { readParts } from '../parquet/read-parts.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import { type ColumnType, limitOf, quoteLiteral, type Statement, sqlType } from '../types/index.ts'
 import { isRanged, type Plan, type Scan, type Slice } from './plan.ts'
@@ -253,7 +254,9 @@ function uniqueNames(source: readonly SqlColumn[]): string[] {
 }
 
 function readParquet(slices: readonly Slice[]): string {
-  return `read_parquet([${slices.map(({ file }) => quoteLiteral(file)).join(', ')}])`
+  const files = slices.map(({ file }) => file)
+  const attached = slices[0]?.attached
+  return attached ? readParts(files, attached) : `read_parquet([${files.map(quoteLiteral).join(', ')}])`
 }
 
 function empty(source: readonly SqlColumn[]): string {
@@ -292,7 +295,8 @@ export function copies(plan: Plan): Copies | undefined {
   const { skip, top, last } = window
   const narrowed = filter || steps.length > 0 || order.length > 0 || skip > 0
   if (scan.kind !== 'slices' || narrowed || top !== undefined || last !== undefined) return undefined
-  if (scan.slices.length === 0) return undefined
+  // Others may have written the same values in other ways, such as whole numbers of 32 bits.
+  if (scan.slices.length === 0 || scan.slices[0]!.attached) return undefined
   const copied: JoinedColumn[] = []
   for (const { name, type, stored } of columns) {
     if (stored === undefined) return undefined

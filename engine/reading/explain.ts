@@ -228,13 +228,13 @@ async function rowGroupsOf(plan: Plan, steps: readonly TableStep[]): Promise<Exp
 }
 
 async function groupsMayMatch(
-  { file, from = 0, to = Infinity, rows }: Slice,
+  { file, from = 0, to = Infinity, rows, attached }: Slice,
   columns: readonly SqlColumn[],
   filters: readonly Expression[],
 ): Promise<boolean[]> {
   const footer = readStruct((await footerOf(file)).footer)
-  // A part that is older than a column of the table doesn't have it.
-  const stored = elementsOf(footer).length - 2
+  // A part that is older than a column of the table doesn't have it. Parts that are ours have ordinals, too.
+  const stored = elementsOf(footer).length - (attached ? 1 : 2)
   const statistics = groupStatistics(footer, columns.slice(0, stored))
   let start = 0
   return groupsOf(footer).map((group, index) => {

@@ -10,8 +10,8 @@ import { Users } from '../util/shared.ts'
  */
 export class Reading implements Disposable {
   readonly plan: Plan
-  /** Settles when all that is read was compared with what was written, which no answer may precede. */
-  whole: Promise<void> | undefined
+  /** Resolves when all that was read was compared with what was written, which no answer may precede. */
+  whole: (() => Promise<unknown>) | undefined
   readonly #users = new Users(() => this.release())
   readonly #hiding: boolean
 

@@ -192,7 +192,7 @@ export class Runs {
     return this.run(strategy, { signal }, async ({ executor, statement, start, reading }) => {
       using _ = reading
       const [[count]] = (await executor.rows(statement, start)) as [[bigint]]
-      await reading.whole
+      await reading.whole?.()
       return Number(count)
     })
   }
@@ -231,12 +231,12 @@ async function positionsOf(plan: Plan, executor: QueryExecutor, signal: AbortSig
   )
 }
 
-/** Whether stored doubles are read that may be -0: parts with one have no dictionaries (`ingest/parts/part.ts`). */
+/** Whether stored doubles are read that may be -0: parts of our own with one have no dictionaries (`ingest/parts/part.ts`). */
 async function readsNegativeZeros({ scan, columns }: Plan): Promise<boolean> {
   const doubles = columns.filter(({ type, stored }) => type === 'double' && stored !== undefined)
   if (scan.kind !== 'slices' || doubles.length === 0) return false
-  for (const { file } of scan.slices) {
-    if (!hasDictionaries((await footerOf(file)).footer)) return true
+  for (const { file, attached } of scan.slices) {
+    if (attached || !hasDictionaries((await footerOf(file)).footer)) return true
   }
   return false
 }
@@ -251,7 +251,7 @@ function orDuckDb(delegate: Delegate, reading: Reading): Delegate {
     const cursor = await delegate(columns, signal)
     if (cursor) return cursor
     await reading.ready(undefined, signal)
-    await reading.whole
+    await reading.whole?.()
     return undefined
   }
 }

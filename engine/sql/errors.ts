@@ -52,14 +52,14 @@ const ABOUT_STATEMENT = new Set([
 
 /**
  * What DuckDB says about a user's statement: its first line, without the names that we gave to things. Undefined if it
- * is not about the statement or its values, but about a file in `folder`.
+ * is not about the statement or its values, but about a file in `places`.
  */
-function duckMessage(error: unknown, folder: string | undefined): string | undefined {
+function duckMessage(error: unknown, places: readonly string[]): string | undefined {
   const message = error instanceof Error ? error.message : ''
   const [, kind, said] = /^([A-Z][\w ]*?) Error: ([\s\S]*)$/.exec(message) ?? []
   if (kind === undefined || said === undefined || !ABOUT_STATEMENT.has(kind)) return undefined
   const short = said.split(/\n\s*(?:LINE \d+:|Did you mean|Candidate)|\n\n/, 1)[0]!.trim()
-  if (folder !== undefined && said.includes(folder)) return undefined
+  if (places.some((place) => said.includes(place))) return undefined
   const safe = shownName(short).replaceAll(/"?parquetry [tc][0-9a-f]+"?/g, 'the table')
   return /[.!?]$/.test(safe) ? safe : `${safe}.`
 }
@@ -74,8 +74,8 @@ export function explainer(
   tables: readonly { readonly columns: readonly string[] }[],
   { hiding, saved }: { readonly hiding: boolean; readonly saved: boolean },
 ) {
-  return (error: unknown, folder: string | undefined): EngineError | undefined => {
-    const message = duckMessage(error, folder)
+  return (error: unknown, places: readonly string[]): EngineError | undefined => {
+    const message = duckMessage(error, places)
     if (message === undefined) return undefined
     if (hiding && ABOUT_VALUES.test((error as Error).message)) {
       return sqlError('invalid_sql', 'A value can not be converted, or is out of range.', undefined, error)

@@ -110,8 +110,8 @@ export interface SqlReadingContext {
   readonly authorise: () => Promise<void>
   /** The relation of the statement's rows, given WITH and the tables; nothing where it is below another one. */
   readonly relation: (tables: string) => string
-  /** The error as users see it; undefined if it is not about the statement or its values, but about files in `folder`. */
-  readonly explain: (error: unknown, folder: string | undefined) => EngineError | undefined
+  /** The error as users see it; undefined if it is not about the statement or its values, but about files in `places`. */
+  readonly explain: (error: unknown, places: readonly string[]) => EngineError | undefined
 }
 
 /** A reading of the rows of a user's statement, in a process that is given links to the parts, and nothing else. */
@@ -120,8 +120,8 @@ export class SqlReading extends Reading {
   /** Begun at once, so that the versions stay even if the query is disposed. */
   readonly #readings: readonly Reading[]
   #leave = () => {}
-  /** Where the links to the parts are. Nobody can guess its name. */
-  #folder: string | undefined
+  /** The folder where the links to the parts are, whose name nobody can guess, and attached files. */
+  readonly #places: string[] = []
 
   constructor(plan: Plan, context: SqlReadingContext) {
     super(plan, context.hiding)
@@ -140,7 +140,7 @@ export class SqlReading extends Reading {
   /** Links the parts of all tables into the folder of a process, and adds the tables to those of the statement there. */
   async link(lent: LentReader, signal: AbortSignal | undefined, tables: Tables): Promise<void> {
     const { authorise, tables: named } = this.#context
-    this.#folder = lent.process.directory
+    this.#places.push(lent.process.directory)
     await authorise()
     for (const [index, table] of named.entries()) {
       if (tables.has(table)) continue
@@ -149,12 +149,12 @@ export class SqlReading extends Reading {
         reading instanceof SqlReading
           ? await reading.nested(lent, signal, tables)
           : await linked(await reading.ready(table.estimate, signal), lent)
+      const slices = plan.scan.kind === 'slices' ? plan.scan.slices : []
+      this.#places.push(...slices.flatMap(({ attached, file }) => (attached ? file : [])))
       tables.add(table, plan, reading instanceof SqlReading && reading.fenced)
     }
     const wholes = this.#readings.flatMap(({ whole }) => whole ?? [])
-    if (wholes.length === 0) return
-    this.whole = Promise.all(wholes).then(() => {})
-    this.whole.catch(() => {})
+    if (wholes.length > 0) this.whole = () => Promise.all(wholes.map((whole) => whole()))
   }
 
   get fenced(): boolean {
@@ -168,7 +168,7 @@ export class SqlReading extends Reading {
   }
 
   protected override unreadable(error: unknown): EngineError | undefined {
-    const about = this.#context.explain(error, this.#folder)
+    const about = this.#context.explain(error, this.#places)
     if (about) return about
     for (const reading of this.#readings) {
       const explained = reading.explain(error)
@@ -188,7 +188,8 @@ async function linked(plan: Plan, lent: LentReader): Promise<Plan> {
   const { scan } = plan
   if (scan.kind !== 'slices') throw new TypeError('tables of a statement have parts')
   const slices = scan.slices.map(async (slice) => {
-    if (isRanged(slice)) return slice
+    // Links would need the same disk, and change the file. Its process may open the folders of such files.
+    if (isRanged(slice) || slice.attached) return slice
     const file = join(lent.process.directory, basename(slice.file))
     await linkPart(slice.file, file)
     return { ...slice, file }

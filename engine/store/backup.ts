@@ -34,6 +34,8 @@ export interface BackupReport {
   readonly bytes: number
   /** Parts that were not in the copy yet. */
   readonly copied: number
+  /** Files that stay where they are, so that they are not in the copy, by their folders. */
+  readonly attached: readonly { readonly folder: string; readonly files: number; readonly bytes: number }[]
 }
 
 export interface BackupOptions {
@@ -162,7 +164,8 @@ async function copyOnce(
   await makeCatalog(fresh)
   keepPartsBeside(fresh)
   if (existsSync(to.catalog)) requireEarlier(to, fresh)
-  const parts = partsIn(fresh)
+  const all = partsIn(fresh)
+  const parts = all.filter(({ attached }) => !attached)
   let copied = 0
   let bytes = 0
   for (const part of parts) {
@@ -180,7 +183,18 @@ async function copyOnce(
   renameSync(fresh, to.catalog)
   await sync(to.directory)
   removeOthers(to, new Set(parts.map(({ id }) => partName(id))))
-  return { parts: parts.length, bytes: parts.reduce((sum, part) => sum + part.bytes, 0), copied }
+  return { parts: parts.length, bytes: bytesOf(parts), copied, attached: foldersOf(all) }
+}
+
+function bytesOf(parts: readonly PartBytes[]): number {
+  return parts.reduce((sum, part) => sum + part.bytes, 0)
+}
+
+function foldersOf(parts: readonly PartBytes[]): BackupReport['attached'] {
+  const folders = Map.groupBy(parts, ({ attached }) => attached?.folder)
+  return [...folders].flatMap(([folder, files]) =>
+    folder === undefined ? [] : [{ folder, files: files.length, bytes: bytesOf(files) }],
+  )
 }
 
 /** Does something with the file of a catalog. @throws EngineError `storage_full`, `storage_damaged` */
@@ -227,10 +241,18 @@ function requireEarlier({ catalog, directory }: Layout, fresh: string): void {
 function partsIn(catalog: string): PartBytes[] {
   return withCatalog(catalog, true, (database) => {
     const columns = database.prepare("SELECT name FROM pragma_table_info('parts')").all()
-    const hash = columns.some(({ name }) => name === 'hash') ? 'p.hash' : 'NULL AS hash'
-    return database
-      .prepare(`SELECT p.id, p.bytes, ${hash} FROM parts p WHERE p.id IN (SELECT part_id FROM version_parts)`)
-      .all() as unknown as PartBytes[]
+    const read = (wanted: string) =>
+      columns.some(({ name }) => name === wanted) ? `p.${wanted}` : `NULL AS ${wanted}`
+    const rows = database
+      .prepare(
+        `SELECT p.id, p.bytes, ${read('hash')}, ${read('attached')} FROM parts p
+         WHERE p.id IN (SELECT part_id FROM version_parts)`,
+      )
+      .all() as unknown as (Omit<PartBytes, 'attached'> & { attached: string | null })[]
+    return rows.map(({ attached, ...part }) => ({
+      ...part,
+      ...(attached !== null && { attached: JSON.parse(attached) }),
+    }))
   })
 }
 

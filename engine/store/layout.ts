@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { EngineError, invalidOption } from '../errors.ts'
 
 /** Where things lie in a data directory. */
@@ -95,4 +95,27 @@ export function lostFolder(layout: Layout): string {
   const folder = join(layout.directory, 'lost', moment)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   return folder
+}
+
+/**
+ * The folders with files that may be attached, without links: DuckDB follows them before it decides what it may open.
+ * @throws EngineError `invalid_option`
+ */
+export function attachableFolders(folders: readonly string[], { directory }: Layout): string[] {
+  const own = realpathSync(directory)
+  return folders.map((given) => {
+    // A disk may be absent for a while.
+    const folder = existsSync(given) ? realpathSync(given) : resolve(given)
+    const apart = !isBelow(folder, own) && !isBelow(own, folder)
+    if (isAbsolute(given) && apart && !/[*?[\]{}]/.test(folder)) return folder
+    throw invalidOption(
+      `Files may be attached below an absolute path without any of * ? [ ] { }, apart from the data directory; not below ${given}.`,
+    )
+  })
+}
+
+/** Whether a path is below a folder. Both are absolute and without links. */
+export function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }

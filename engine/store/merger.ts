@@ -1,4 +1,4 @@
-import type { Part } from '../catalog/records.ts'
+import { isAttached, type Part } from '../catalog/records.ts'
 import type { PartSizes } from '../engine-options.ts'
 import { EngineError, type ErrorCode } from '../errors.ts'
 import { isWide, mostWideBytes } from '../parquet/row-groups.ts'
@@ -46,6 +46,7 @@ export class Merger {
     const { signal } = this.#giveUp
     using lease = await members.take(datasetId)
     const { columns, parts } = lease.version
+    if (isAttached(parts)) return false
     const run = partsToMerge(parts, columns.length, sizes)
     if (run.length === 0) return false
     const made = await commits.rewriteParts(integrity, run, columns, columns, { signal })

@@ -63,6 +63,11 @@ async function movePartsOf(
   const to = await openTarget(storage, target)
   try {
     const parts = await movable(database)
+    const attached = await database.get('SELECT 1 FROM parts WHERE attached IS NOT NULL LIMIT 1')
+    if (attached)
+      throw invalidOption(
+        'Files are attached, which can only be read where rows are kept in a data directory. Delete the datasets that have them, and their past versions, first.',
+      )
     const of = parts.reduce((sum, { bytes }) => sum + bytes, 0)
     const done = { parts: parts.length, bytes: 0, copied: 0 }
     const places = { from: files.name, to: to.name }

@@ -1,3 +1,4 @@
+import { isAttached } from '../catalog/records.ts'
 import type { ColumnProfile } from '../ingest/profile.ts'
 import { Semaphore } from '../util/semaphore.ts'
 import type { WorkContext } from './commits.ts'
@@ -66,7 +67,10 @@ export class Profiles {
     try {
       using pinned = await integrity.pinWhole(parts)
       const { jobs } = await this.#context.ingestor()
-      const profiles = await jobs.profile({ parts: pinned.files, columns }, { signal: this.#giveUp.signal })
+      const profiles = await jobs.profile(
+        { parts: pinned.files, columns, attached: isAttached(parts) },
+        { signal: this.#giveUp.signal },
+      )
       const profile = { version: number, rowCount: rows, columns: profiles }
       await storage.database.run('UPDATE versions SET profile = ? WHERE id = ?', JSON.stringify(profile), id)
     } catch (error) {

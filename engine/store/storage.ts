@@ -9,6 +9,7 @@ import { EngineError, invalidOption } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { FileHashes } from './integrity/hashes.ts'
 import {
+  attachableFolders,
   catalogLost,
   isCatalogLost,
   type Layout,
@@ -30,7 +31,8 @@ export interface WhereItIs {
   readonly whereItIs: Omit<ObjectStoreOptions, 'address'>
 }
 
-export interface StorageOptions extends Pick<EngineOptions, 'directory' | 'anew' | 'takeOver' | 'database'> {
+export interface StorageOptions
+  extends Pick<EngineOptions, 'directory' | 'anew' | 'takeOver' | 'database' | 'attachable'> {
   readonly role: 'server' | 'guest'
   /** Where the parts are; with `whereItIs`, the store that the catalog names. */
   readonly store?: ObjectStoreOptions | WhereItIs | undefined
@@ -187,13 +189,13 @@ export function lockServer(layout: Layout, why: string): FileLock {
  */
 async function openParts(
   { layout, database, mark, serverLock }: Pick<Storage, 'layout' | 'database' | 'mark' | 'serverLock'>,
-  { store: where, events, takeOver, role }: StorageOptions,
+  { store: where, events, takeOver, role, attachable = [] }: StorageOptions,
 ): Promise<PartStore> {
   const store = await ownStore(database)
   const isMoving = where !== undefined && 'whereItIs' in where
   const options = isMoving ? store && { ...where.whereItIs, address: store.name } : where
   if (!options) {
-    if (!store || where) return new FolderParts(layout.parts)
+    if (!store || where) return new FolderParts(layout.parts, attachableFolders(attachable, layout))
     throw invalidOption(
       `The rows of ${layout.directory} lie in ${store.name}: name it (--store, PARQUETRY_STORE), or bring them back ` +
         'with parquetry migrate.',

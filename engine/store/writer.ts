@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Handle } from '../catalog/database.ts'
+import { requireOwnFiles } from '../catalog/datasets.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import { EngineError } from '../errors.ts'
 import { spool } from '../ingest/file.ts'
@@ -59,6 +60,7 @@ export class Writer {
   write(datasetId: number, upload: Upload, mode: WriteMode): Promise<WrittenRecord> {
     return this.#change(datasetId, async () => {
       checkUpload(upload, mode)
+      requireOwnFiles(datasetId, await this.#context.versions.current(datasetId))
       const small = smallWrite(upload, mode)
       return small ? this.#groups.write(datasetId, small) : this.#writeAlone(datasetId, upload, mode)
     })
@@ -253,6 +255,7 @@ export class Writer {
     return this.#change(datasetId, async () => {
       for (;;) {
         const base = await this.#context.versions.current(datasetId)
+        requireOwnFiles(datasetId, base)
         const planned = plan(base)
         const edits = new Edits(this.#context, base.columns, planned)
         let edited: EditedRows | undefined
@@ -289,6 +292,7 @@ export class Writer {
   /** Declares the columns of which no two rows have the same values; none for no key. */
   declareKey(datasetId: number, key: readonly string[], options: DeclareOptions): Promise<DatasetRecord> {
     return this.#declare(datasetId, options, async ({ columns, parts }) => {
+      requireOwnFiles(datasetId, { parts })
       const on = keyPositions(key, columns)
       if (on.length > 0) await requireDistinct(this.#context, parts, columns, on, options)
       return { columns, key }
@@ -303,6 +307,7 @@ export class Writer {
   ): Promise<DatasetRecord> {
     const { commits, integrity } = this.#context
     return this.#declare(datasetId, options, async ({ columns: old, key, parts }) => {
+      requireOwnFiles(datasetId, { parts })
       const columns = checkColumns(declared)
       const kind = parts.length > 0 ? manifestChange(old, columns) : 'describe'
       keyPositions(key, columns)

@@ -35,10 +35,10 @@ const SELECT = `
 const OWNED = `repository_owners o JOIN datasets d ON d.repository_id = o.repository_id
   WHERE o.account_id = ? AND d.id <> ?`
 
-// Past versions that are kept take room, too.
+// Past versions that are kept take room, too; files that others keep do not.
 const STORED = `
   SELECT CAST(sum(p.bytes) AS BIGINT) AS bytes FROM parts p
-  WHERE p.id IN (SELECT r.part_id FROM part_ranges r WHERE r.dataset_id IN (SELECT d.id FROM ${OWNED}))`
+  WHERE p.attached IS NULL AND p.id IN (SELECT r.part_id FROM part_ranges r WHERE r.dataset_id IN (SELECT d.id FROM ${OWNED}))`
 
 const PARTIES = `(SELECT repository_id, account_id FROM repository_owners
   UNION SELECT repository_id, account_id FROM repository_members)`

@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import {
+  type BackupReport,
   type Database,
   type Engine,
   type MoveReport,
@@ -19,7 +20,7 @@ import { objectStore, readConfig, s3Access } from '../config/read.ts'
 import { type Progress, startProgress } from './progress.ts'
 import type { Workplace } from './tables/local.ts'
 import { findDataset } from './tables/tables.ts'
-import { abortOnInterrupt, Failed, UsageError, wholeNumber } from './usage.ts'
+import { abortOnInterrupt, counted, Failed, UsageError, wholeNumber } from './usage.ts'
 import type { StorageOptions, Target } from './workplace.ts'
 
 export function addMaintenanceCommands(program: Command, target: Target): void {
@@ -105,7 +106,7 @@ async function backup({ engine, config }: Workplace, directory: string): Promise
     'backup',
     (await engine.datasets()).reduce((sum, one) => sum + one.bytes, 0),
   )
-  const { parts, bytes, copied } = await engine.backup(directory, {
+  const { parts, bytes, copied, attached } = await engine.backup(directory, {
     onProgress: (done) => progress.bytes(done.bytes),
     prepare: makeTables,
   })
@@ -124,6 +125,7 @@ async function backup({ engine, config }: Workplace, directory: string): Promise
     )
   }
   console.log(`${parts} parts, ${bytes} bytes; ${copied} of the parts are new in the copy`)
+  sayAttached(attached)
 }
 
 /** `parquetry restore`: copies a backup into a new data directory, or into an empty database and store. */
@@ -139,9 +141,10 @@ async function restore(from: string, target: Target): Promise<void> {
   const config = readConfig(target.storage)
   const { data, database } = config
   if (database === undefined) {
-    const { parts, bytes } = await restoreBackup(from, data)
+    const { parts, bytes, attached } = await restoreBackup(from, data)
     copySecret(from, data)
     console.log(`${parts} parts, ${bytes} bytes restored; all hashes match`)
+    sayAttached(attached)
     return target.directory((restored) => namePlans(restored, from))
   }
   const { parts, bytes, to } = await restoreIntoCluster(from, {
@@ -168,6 +171,15 @@ async function namePlans({ engine, config }: Workplace, from: string): Promise<v
       ? `parquetry: a server starts only with these plans. Those of the backup are in ${file}: set PARQUETRY_CONFIG to it, or copy its plans into your configuration.`
       : 'parquetry: a server starts only with these plans: add them to the configuration.',
   )
+}
+
+/** Says which files must be there besides those that were copied. */
+function sayAttached(attached: BackupReport['attached']): void {
+  for (const { folder, files, bytes } of attached) {
+    console.log(
+      `${counted(files, 'attached file')}, ${bytes} bytes, not copied: the data needs them in ${folder}`,
+    )
+  }
 }
 
 async function makeTables(catalog: Database): Promise<void> {

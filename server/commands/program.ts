@@ -8,6 +8,7 @@ import { ServerError } from '../http/errors.ts'
 import { ownVersion } from '../version.ts'
 import { addAccountCommands } from './account.ts'
 import { addAppendCommand } from './append.ts'
+import { addAttachCommand } from './attach.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addDescribeCommand, addVersionsCommand } from './describe.ts'
 import { addExportCommand, addSqlCommand } from './export.ts'
@@ -54,6 +55,7 @@ export function makeProgram(): Command {
   addMemberCommands(program, target.tables)
   addImportCommand(program, target.tables)
   addAppendCommand(program, target.tables)
+  addAttachCommand(program, target.directory)
   addExportCommand(program, target.tables)
   addSqlCommand(program, target.tables)
   addDescribeCommand(program, target.tables)

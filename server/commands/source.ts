@@ -92,7 +92,7 @@ function newSource(
  * Finds the dataset. If there is none, makes one, provided that the text names an existing repository and a name that
  * is free in it.
  */
-async function findOrMakeNamed(tables: Tables, text: string): ReturnType<typeof findOrMake> {
+export async function findOrMakeNamed(tables: Tables, text: string): ReturnType<typeof findOrMake> {
   try {
     const known = await findDataset(tables, text)
     return { id: known.id, known }
@@ -110,6 +110,7 @@ function print(source: Source): void {
   const lines = {
     series: source.series.join(' ') || undefined,
     file: source.url,
+    files: source.files,
     mode: source.mode,
     ...source.options,
     start: source.start,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { migrate, openEngine } from '../../engine/index.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
-import { type ConfigArguments, objectStore, readConfig } from '../config/read.ts'
+import { attachableIn, type ConfigArguments, objectStore, readConfig } from '../config/read.ts'
 import { localTables, type Workplace } from './tables/local.ts'
 import { remoteTables } from './tables/remote.ts'
 import type { Tables } from './tables/tables.ts'
@@ -75,6 +75,7 @@ export class Target {
       directory: config.data,
       database: config.database,
       store: objectStore(config),
+      attachable: attachableIn(config),
       onEvent: ({ message }) => console.error(`parquetry: ${message}`),
       ...config.engine,
     })

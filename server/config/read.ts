@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { delimiter, dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
 import { nearest, type ObjectStoreOptions, type TrinoOptions } from '../../engine/index.ts'
 import { faultSentence, jsonFault, jsonPath } from '../http/answer-errors.ts'
@@ -214,6 +214,11 @@ function isObject(value: unknown): value is Settings {
 export function objectStore(config: Config): ObjectStoreOptions | undefined {
   const { store, cacheBytes, httpfs } = config
   return store === undefined ? undefined : { address: store, ...s3Access(config), cacheBytes, httpfs }
+}
+
+/** The engine's option for files that may be attached. */
+export function attachableIn({ attachable }: Config): readonly string[] {
+  return attachable?.split(delimiter).filter((folder) => folder !== '') ?? []
 }
 
 /** How object stores are reached. */

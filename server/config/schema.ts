@@ -94,6 +94,11 @@ export const CONFIG_SCHEMA = fields({
     about:
       "A folder with DuckDB's `httpfs.duckdb_extension`, or `install`: few rows of parts that are not cached are then read by ranges.",
   },
+  attachable: {
+    ...text,
+    about:
+      'Folders below which Parquet files may be attached with `parquetry attach`, absolute, separated as in `PATH`; by default none.',
+  },
   trinoUrl: {
     about:
       'A Trino for queries too large for one machine, as `http://user:password@host:port/catalog`; by default none.',

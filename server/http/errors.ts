@@ -22,6 +22,8 @@ export const ENGINE_STATUSES = {
   invalid_upload: 400,
   invalid_columns_manifest: 400,
   invalid_file: 400,
+  attached_files: 409,
+  file_changed: 409,
   invalid_name: 400,
   not_found: 404,
   version_gone: 410,

@@ -60,6 +60,7 @@ export const SOURCE = record(
   STATE,
   {
     ...FILE,
+    files: { ...text, description: 'The files that an operator has attached, which stay where they are.' },
     query: QUERY_DEFINITION,
     nextRelease: {
       description:

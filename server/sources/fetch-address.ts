@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
-import { uploadFormatOf } from '../../engine/index.ts'
+import { EngineError, uploadFormatOf } from '../../engine/index.ts'
 import type { Config } from '../config/schema.ts'
 import { UPLOAD_TYPES } from '../transfers/formats.ts'
 import { INTERNET, isPrivate, type Network } from './networks.ts'
@@ -167,4 +167,18 @@ function fetched(response: IncomingMessage, url: URL, most: number) {
   }
   const digest = () => hash.copy().digest('hex')
   return { body: body(), digest, format: kind.format, gzip, etag, lastModified }
+}
+
+const PAGES: ReadonlySet<unknown> = new Set(['html', 'xml', 'json', 'ndjson'])
+
+/** Whether the file is what servers send with a status of 200 when they fail. */
+export function isErrorPage(error: unknown): error is EngineError {
+  return error instanceof EngineError && PAGES.has(error.details?.['content'])
+}
+
+export function errorPage(url: string, cause: EngineError): FetchFailure {
+  const { host } = new URL(url)
+  return new FetchFailure(`${host} sends a page or an error message in place of the file. ${cause.message}`, {
+    cause,
+  })
 }

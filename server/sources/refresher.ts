@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Dataset,
-  type DeclaredColumn,
   type Engine,
   EngineError,
+  type Handle,
   type SavedQuery,
   type Upload,
 } from '../../engine/index.ts'
@@ -16,7 +16,7 @@ import type { Account, Accounts } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { uploadOptions } from '../transfers/formats.ts'
 import { type CallerParts, callerOf } from './caller.ts'
-import { FetchFailure, type FollowedAddress, fetchAddress } from './fetch-address.ts'
+import { errorPage, FetchFailure, type FollowedAddress, fetchAddress, isErrorPage } from './fetch-address.ts'
 import type { Followed } from './followed.ts'
 import { isLoss, lossOf } from './losses.ts'
 import type { Network } from './networks.ts'
@@ -28,8 +28,10 @@ import {
   newRows,
   requireSeriesAlone,
   seriesColumns,
+  shapeOf,
 } from './series-rows.ts'
 import {
+  type FollowedFiles,
   nextRun,
   type Outcome,
   retryRun,
@@ -203,8 +205,7 @@ export class Refresher {
     try {
       const run = await this.#begin(started)
       if (address) {
-        const read =
-          'query' in address ? await this.#readQuery(run, address) : await this.#readFile(run, address)
+        const read = await this.#readAddress(run, address)
         return outcome(scheduled, { series, address: read, lastError: null, failures: 0 })
       }
       const answers = await this.#ask(run, isWhole)
@@ -228,7 +229,8 @@ export class Refresher {
         error instanceof ServerError || error instanceof EngineError || error instanceof FetchFailure
       if (!isExpected || signal.aborted) throw error
       const failures = source.failures + 1
-      const isTriedSoon = error instanceof FetchFailure || error.code === 'fewer_rows'
+      // A file may still be written.
+      const isTriedSoon = error instanceof FetchFailure || /^(fewer_rows|invalid_file)$/.test(error.code)
       const due = isTriedSoon ? retryRun(now, failures, undefined, scheduled) : scheduled
       return outcome(due, { series, address, lastError: error.message, failures })
     }
@@ -263,6 +265,11 @@ export class Refresher {
 
   #callerOf({ account, signal }: Run) {
     return async (slug: string) => (await callerOf(this.#parts, account, slug, signal)).caller
+  }
+
+  #readAddress(run: Run, address: NonNullable<StoredSource['address']>) {
+    if ('query' in address) return this.#readQuery(run, address)
+    return 'files' in address ? this.#attach(run, address) : this.#readFile(run, address)
   }
 
   /** Writes the rows of a file, unless its bytes are those of the last time. Gives what is known of it now. */
@@ -324,6 +331,17 @@ export class Refresher {
     return followed
   }
 
+  /** Attaches files as they are now. If they are as before, that makes no version. */
+  async #attach(run: Run, followed: FollowedFiles): Promise<FollowedFiles> {
+    const { source, token, signal, account, dataset } = run
+    const accept = async (version: number, t: Handle) => {
+      const taken = await this.#parts.sources.noteVersion(t, source.datasetId, { token, version, digest: '' })
+      if (!taken) throw new Superseded()
+    }
+    await dataset.attach(followed.files, { signal, by: account.name, isRefresh: true, accept })
+    return followed
+  }
+
   /**
    * How a run writes rows: they become visible if the plan allows them and the run still holds the source. `what` is
    * set for a file, which must not have far fewer rows than there are.
@@ -366,29 +384,10 @@ export class Refresher {
   }
 }
 
-const PAGES: ReadonlySet<unknown> = new Set(['html', 'xml', 'json', 'ndjson'])
-
-/** Whether the file is what servers send with a status of 200 when they fail. */
-function isErrorPage(error: unknown): error is EngineError {
-  return error instanceof EngineError && PAGES.has(error.details?.['content'])
-}
-
-function errorPage(url: string, cause: EngineError): FetchFailure {
-  const { host } = new URL(url)
-  return new FetchFailure(`${host} sends a page or an error message in place of the file. ${cause.message}`, {
-    cause,
-  })
-}
-
 function sentence(failed: readonly Followed[]): string | null {
   if (failed.length === 0) return null
   const named = failed.slice(0, MOST_NAMED).map(({ id, error }) => `${id}: ${error!.message}`)
   return named.join(' ') + (failed.length > MOST_NAMED ? ` And ${failed.length - MOST_NAMED} more.` : '')
-}
-
-/** Names and types of columns, without their descriptions, which a refresh does not change. */
-function shapeOf(columns: readonly DeclaredColumn[]): string {
-  return JSON.stringify(columns.map(({ name, type }) => [name, type]))
 }
 
 async function* bytesOf(lines: readonly string[]): AsyncGenerator<Uint8Array> {

@@ -275,3 +275,8 @@ function wallTime(instant: string): string {
 function isInstant(period: string | null | undefined): period is string {
   return period?.charAt(10) === 'T'
 }
+
+/** Names and types of columns, without their descriptions, which a refresh does not change. */
+export function shapeOf(columns: readonly DeclaredColumn[]): string {
+  return JSON.stringify(columns.map(({ name, type }) => [name, type]))
+}

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import {
   type Database,
@@ -11,6 +12,11 @@ import type { Source } from '../records/index.ts'
 import type { FollowedAddress } from './fetch-address.ts'
 import { type Followed, nextRelease } from './followed.ts'
 
+/** Files that are attached, as the operator named them. */
+export interface FollowedFiles {
+  readonly files: string
+}
+
 /** What a dataset follows, how often, and the state of its refreshes. Times are ISO 8601, UTC. */
 export interface StoredSource {
   readonly datasetId: number
@@ -18,7 +24,7 @@ export interface StoredSource {
   readonly accountId: number
   /** None where a file or a query is followed. */
   readonly series: readonly Followed[]
-  readonly address: FollowedAddress | { readonly query: SavedQuery } | null
+  readonly address: FollowedAddress | { readonly query: SavedQuery } | FollowedFiles | null
   readonly start: string | null
   readonly every: Source['every']
   /** The moment from which the schedule counts. */
@@ -113,6 +119,8 @@ export class Sources {
     const lastError = lost ?? source.lastError
     return {
       ...(address && 'query' in address && { query: address.query.given }),
+      // The rest of the path is nobody's business but the operator's.
+      ...(address && 'files' in address && { files: basename(address.files) }),
       ...(address && 'url' in address && { url: address.url, mode: address.mode, options: address.options }),
       series: series.map(({ id }) => id),
       start,
@@ -133,7 +141,9 @@ export class Sources {
     const source = await this.get(datasetId)
     if (!source) return
     const { address } = source
-    const followed = !address ? 'series of providers' : 'query' in address ? 'a saved query' : 'a file'
+    const kinds = { query: 'a saved query', files: 'attached files', url: 'a file' }
+    const followed =
+      Object.entries(kinds).find(([name]) => address && name in address)?.[1] ?? 'series of providers'
     throw new ServerError(
       'follows_series',
       `Dataset ${datasetId} follows ${followed}, and the next refresh would remove rows that you write into it. To ` +
@@ -273,7 +283,7 @@ function notFollowed(id: number): ServerError {
 
 /** Whether what is asked for was asked for before. Options that aren't given stay what they were. */
 function isRepeated(before: StoredSource['address'], address: StoredSource['address']): boolean {
-  if (!before || !address || 'query' in before || 'query' in address)
+  if (!before || !address || !('url' in before) || !('url' in address))
     return isDeepStrictEqual(before, address)
   if (before.url !== address.url || before.mode !== address.mode) return false
   return Object.entries(address.options).every(([name, value]) => before.options[name] === value)

@@ -6,7 +6,7 @@ import { type Connectors, openConnectors } from '../../connectors/index.ts'
 import { type Engine, migrate, openEngine } from '../../engine/index.ts'
 import { SERVER_STEPS } from '../../server/accounts/schema.ts'
 import { buildApp } from '../../server/app.ts'
-import { distributed, readConfig, sqlWait } from '../../server/config/read.ts'
+import { attachableIn, distributed, readConfig, sqlWait } from '../../server/config/read.ts'
 import type { Config } from '../../server/config/schema.ts'
 import { providerLimits } from '../../server/providers.ts'
 import { openServices, type Services } from '../../server/services.ts'
@@ -102,6 +102,7 @@ export async function platform(
   const engine = await openEngine({
     directory,
     role: 'server',
+    attachable: attachableIn(config),
     ...config.engine,
     sqlWaitMs: sqlWait(config),
     trino: distributed(config),

@@ -5,6 +5,7 @@ import { type DuckType, parseDuckType } from '../../duckdb/duck-type.ts'
 import { EngineError, storageError } from '../../errors.ts'
 import { elementsOf, FIELD, groupsOf, metasOf } from '../../parquet/footer.ts'
 import { footerOf, ParquetFile } from '../../parquet/parquet-file.ts'
+import { readParts } from '../../parquet/read-parts.ts'
 import {
   type Meaning,
   meaningOf,
@@ -17,7 +18,6 @@ import {
 import { i32, nested, readStruct, type Struct, TYPE } from '../../parquet/thrift.ts'
 import { type ColumnType, decimalParts, quoteLiteral, sqlType } from '../../types/index.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
-import { readParts } from '../parts/part.ts'
 import type { ReadRequest } from '../request.ts'
 import { notCut, notUtf8, outOfRange, tooFine } from '../text/errors.ts'
 

@@ -1,9 +1,10 @@
 import type { Duck, RunOptions } from '../../duckdb/duck.ts'
 import { EngineError, hint } from '../../errors.ts'
+import { readParts } from '../../parquet/read-parts.ts'
 import { type Column, sqlType } from '../../types/index.ts'
 import type { SizedPart, UnnamedColumns } from '../request.ts'
 import { missingValue } from '../text/errors.ts'
-import { measure, readParts, writePart } from './part.ts'
+import { measure, writePart } from './part.ts'
 import { sameKey } from './parts.ts'
 
 export interface FillInput {

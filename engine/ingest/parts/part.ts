@@ -12,6 +12,7 @@ import {
 } from '../../parquet/footer.ts'
 import { addOrdinals } from '../../parquet/ordinals.ts'
 import { ParquetFile } from '../../parquet/parquet-file.ts'
+import { readParts } from '../../parquet/read-parts.ts'
 import {
   type Content,
   MOST_BYTES_AT_ONCE,
@@ -23,11 +24,6 @@ import { boundsOf, partStatistics } from '../../parquet/statistics.ts'
 import { i32, i64, type Struct } from '../../parquet/thrift.ts'
 import { type Column, fixedBytes, type PartStatistics, quoteLiteral } from '../../types/index.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
-
-/** SQL that reads the rows of parts in order, with their columns as c0, c1, … */
-export function readParts(parts: readonly string[]): string {
-  return `read_parquet([${parts.map(quoteLiteral).join(', ')}], hive_partitioning = false)`
-}
 
 /** A part that was written. */
 export interface WrittenPart {

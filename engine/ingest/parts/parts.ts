@@ -7,12 +7,13 @@ import { FIELD, groupsOf, metasOf, rowGroups } from '../../parquet/footer.ts'
 import { type Joined, joinFiles } from '../../parquet/joined.ts'
 import { ORDINAL } from '../../parquet/ordinals.ts'
 import { fileEnd, footerOf, MAGIC, readExactly } from '../../parquet/parquet-file.ts'
+import { readParts } from '../../parquet/read-parts.ts'
 import { readStruct } from '../../parquet/thrift.ts'
 import { widens } from '../../types/columns.ts'
 import { type Column, type ColumnType, sqlType } from '../../types/index.ts'
 import { writeWhole } from '../../util/whole-file.ts'
 import type { SizedPart } from '../request.ts'
-import { finishPart, measure, readParts, type WrittenPart, writePart } from './part.ts'
+import { finishPart, measure, type WrittenPart, writePart } from './part.ts'
 
 /** Parts of one dataset, and the columns with which their rows are to be written. */
 export interface RewriteInput {
@@ -337,11 +338,11 @@ export interface VerifiedPart {
 /** Decodes every page of a part. @throws if it can't be read to its end */
 export async function verifyPart(
   duck: Duck,
-  { part }: { readonly part: string },
+  { part, attached }: { readonly part: string; readonly attached?: readonly Column[] | undefined },
   options: RunOptions,
 ): Promise<VerifiedPart> {
-  const source = readParts([part])
-  const described = await duck.run(`DESCRIBE SELECT * FROM ${source}`, options)
+  const source = readParts([part], attached)
+  const described = (await duck.run(`DESCRIBE SELECT * FROM ${source}`, options)).slice(0, attached?.length)
   const columns = described.map((row) => String(row[0]))
   const hashes = columns.map((name) => `bit_xor(hash(${JSON.stringify(name)}))`)
   const [row] = await duck.run(`SELECT ${['count(*)', ...hashes].join(', ')} FROM ${source}`, options)

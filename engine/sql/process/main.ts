@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { spillLimit } from '../../duckdb/instance.ts'
 import { type Executor, openExecutor } from '../../export/index.ts'
 import { duckMemory, readerOptions, serveJobs } from '../../ingest/process/serve-jobs.ts'
+import { isBelow } from '../../store/layout.ts'
 import { Lazy } from '../../util/shared.ts'
 import { type Framed, headOf, sqlJobs } from './jobs.ts'
 
@@ -10,7 +11,7 @@ import { type Framed, headOf, sqlJobs } from './jobs.ts'
 const MOST_TEMPORARY = 2 ** 34
 const SHARE = 1 / 6
 
-const { threads, memory, directory, http } = readerOptions(0)
+const { threads, memory, directory, folders, http } = readerOptions(0)
 
 /** It moves conditions into tables of WITH that are MATERIALIZED, which here keep rows from their readers. */
 const FENCE_BREAKER = 'cte_filter_pusher'
@@ -23,8 +24,8 @@ function open(disabledOptimizers: string): Promise<Executor> {
     workers: threads,
     memoryLimit: duckMemory(memory),
     tempDirectory: folder,
-    // The parts of a statement are linked into this folder, and DuckDB opens nothing outside of it.
-    allowedDirectories: [folder],
+    // The parts of a statement are linked into this folder, and DuckDB opens nothing outside of it but attached files.
+    allowedDirectories: [folder, ...folders.filter((one) => !isBelow(folder, one))],
     mostTemporary: spillLimit(folder, SHARE, MOST_TEMPORARY),
     http,
     disabledOptimizers,

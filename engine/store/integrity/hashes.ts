@@ -18,18 +18,21 @@ export class FileHashes {
   // With `max` it would make room for all of them at once, which takes ten milliseconds of each start.
   readonly #known = new LRUCache<string, Known>({ maxSize: MOST, sizeCalculation: () => 1 })
 
-  /** Reads a file and gives the hash of its bytes. */
-  async read(file: string, options?: FileHashOptions): Promise<string> {
-    const stamp = stampOf(file)
-    const hash = await hashFile(file, options)
+  /** Reads a file and gives the hash of its bytes, or of what `hashOf` hashes. */
+  async read(file: string, options?: FileHashOptions, hashOf = hashFile): Promise<string> {
+    const stamp = stampOf(file, hashOf !== hashFile)
+    const hash = await hashOf(file, options)
     if (stamp !== undefined) this.#known.set(file, { hash, stamp })
     return hash
   }
 
-  /** The hash of a file, undefined if it was not read or has changed since. */
-  known(file: string): string | undefined {
+  /**
+   * The hash of a file, undefined if it was not read or has changed since.
+   * @param isOthers whether others may change the file, and set the time of that
+   */
+  known(file: string, isOthers = false): string | undefined {
     const known = this.#known.get(file)
-    return known && known.stamp === stampOf(file) ? known.hash : undefined
+    return known && known.stamp === stampOf(file, isOthers) ? known.hash : undefined
   }
 
   /** Remembers the hash of a file whose bytes were read under another name. */
@@ -39,9 +42,10 @@ export class FileHashes {
   }
 }
 
-function stampOf(file: string): string | undefined {
+function stampOf(file: string, isOthers = false): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false })
-  return stat && `${stat.ino} ${stat.size} ${stat.mtimeMs}`
+  // Nobody can set the time of the last change of any kind, but each link to a file of our own is one.
+  return stat && `${stat.ino} ${stat.size} ${stat.mtimeMs}${isOthers ? ` ${stat.ctimeMs}` : ''}`
 }
 
 /**

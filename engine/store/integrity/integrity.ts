@@ -9,7 +9,8 @@ import { type Problem, quickCheck } from '../objects/folder.ts'
 import { DamagedPart, type PartStore } from '../objects/part-store.ts'
 import type { RangedParts } from '../objects/ranges/ranges.ts'
 import { storeUnavailable } from '../objects/s3.ts'
-import type { HashOptions } from './hashes.ts'
+import { changeOf, fileChanged, hashFooter, OTHER_FOOTER } from './attached.ts'
+import { type HashOptions, hashFile } from './hashes.ts'
 
 const OTHER_BYTES = 'its bytes are not those that were written'
 /** How many parts are compared at once. Hashing takes the time of the thread that also answers requests. */
@@ -56,9 +57,14 @@ export class Integrity {
     this.#damaged = await this.#context.parts.damaged()
   }
 
-  /** The file of a part that is about to be read. @throws EngineError `storage_damaged` */
+  /** The file of a part that is about to be read. @throws EngineError `storage_damaged`, `file_changed` */
   file(part: Part): string {
     const file = this.#files.file(part)
+    if (part.attached) {
+      const change = changeOf(file, part, this.#files.attachable)
+      if (change !== undefined) throw fileChanged(part, change)
+      return file
+    }
     if (this.#damaged.has(part.id)) throw damaged(part.id)
     // A cache checks what it fetches.
     if (this.#files.objects || this.#seen.has(part.id)) return file
@@ -110,7 +116,8 @@ export class Integrity {
     if (this.#files.objects) return undefined
     const open = parts.filter(
       (part) =>
-        part.hash !== null && this.#context.storage.hashes.known(this.#files.file(part)) !== part.hash,
+        part.hash !== null &&
+        this.#context.storage.hashes.known(this.#files.file(part), part.attached !== undefined) !== part.hash,
     )
     return open.length === 0 ? undefined : this.#compare(open, signal)
   }
@@ -136,7 +143,8 @@ export class Integrity {
     await Promise.all(
       parts.map(async (part) => {
         const hash = await this.#comparing.run(String(part.id), (signal) => this.#hash(part, signal), signal)
-        if (hash !== part.hash) throw this.#found(part, OTHER_BYTES)
+        if (hash === part.hash) return
+        throw part.attached ? fileChanged(part, OTHER_FOOTER) : this.#found(part, OTHER_BYTES)
       }),
     )
   }
@@ -144,9 +152,11 @@ export class Integrity {
   async #hash(part: Part, signal: AbortSignal): Promise<string> {
     using _ = await this.#turns.enter()
     try {
-      return await this.#context.storage.hashes.read(this.#files.file(part), { signal })
+      const how = part.attached ? hashFooter : hashFile
+      return await this.#context.storage.hashes.read(this.#files.file(part), { signal }, how)
     } catch (cause) {
-      throw signal.aborted ? cause : unreadableNow(part.id, cause)
+      if (signal.aborted) throw cause
+      throw part.attached ? fileChanged(part, OTHER_FOOTER, cause) : unreadableNow(part.id, cause)
     }
   }
 
@@ -166,6 +176,7 @@ export class Integrity {
    * @throws the system's error if the file can't be read now; that is not recorded as damage
    */
   async check(part: Part, options: HashOptions = {}): Promise<Problem> {
+    if (part.attached) return this.#checkAttached(part)
     // Another check may have added the hash since the part was looked up.
     let hash = part.hash ?? (await this.#context.parts.find(part.id))?.hash ?? null
     let problem: Problem
@@ -180,6 +191,18 @@ export class Integrity {
     this.#note(part, problem)
     await this.#context.parts.noteCheck(part.id, { hash, damage: problem })
     return problem
+  }
+
+  /** Nothing is recorded: whoever reads the file compares it. */
+  async #checkAttached(part: Part): Promise<Problem> {
+    try {
+      this.file(part)
+      await this.whole([part])
+      return undefined
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'file_changed') return error.message
+      throw error
+    }
   }
 
   /**
@@ -244,6 +267,8 @@ export class Integrity {
       const known = this.#knownDamage(failure, parts)
       return known instanceof EngineError ? known : storeUnavailable(known ?? error)
     }
+    const ofOthers = parts[0]?.attached && this.#changed(parts, error)
+    if (ofOthers) return ofOthers
     // What could not be read is not damaged.
     const fault = machineError(error)
     if (fault) return fault
@@ -261,6 +286,16 @@ export class Integrity {
       )
     }
     return known
+  }
+
+  /** The error that one of these attached files was changed while it was read, or that it never could be read. */
+  #changed(parts: readonly Part[], cause: unknown): EngineError | undefined {
+    for (const part of parts) {
+      const change = changeOf(this.#files.file(part), part, this.#files.attachable)
+      if (change !== undefined) return fileChanged(part, change, cause)
+    }
+    const said = unreadable(cause) && parts.find((part) => String(cause).includes(this.#files.file(part)))
+    return said && fileChanged(said, 'has values that are not as its schema says', cause)
   }
 
   /** Records damage that was found while reading, and gives the error for the reader. */

@@ -89,7 +89,10 @@ async function verified(store: Store, part: Part, { columns }: Version): Promise
   try {
     using _ = await store.integrity.pin([part])
     const { jobs } = await store.ingestor()
-    const read = await jobs.verify({ part: store.integrity.file(part) })
+    const read = await jobs.verify({
+      part: store.integrity.file(part),
+      attached: part.attached && columns,
+    })
     if (read.rows !== part.rows) return { problem: `it has ${read.rows} rows; the catalog says ${part.rows}` }
     if (read.columns.length !== columns.length)
       return { problem: `it has ${read.columns.length} columns; the catalog says ${columns.length}` }

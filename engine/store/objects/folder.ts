@@ -16,13 +16,16 @@ import { DamagedPart, type FoundPart, type PartStore } from './part-store.ts'
 export class FolderParts implements PartStore {
   readonly name: string
   readonly folders: readonly string[]
+  readonly attachable: readonly string[]
   readonly cache = undefined
   readonly objects = undefined
   readonly ranges = undefined
 
-  constructor(folder: string) {
+  /** @param attachable folders with files that may be attached */
+  constructor(folder: string, attachable: readonly string[] = []) {
     this.name = folder
-    this.folders = [folder]
+    this.attachable = attachable
+    this.folders = [folder, ...attachable]
   }
 
   /** All parts are in one folder, because a part may belong to several versions. */
@@ -44,20 +47,20 @@ export class FolderParts implements PartStore {
     return `file://${this.file(part)}`
   }
 
-  file({ id }: PartBytes): string {
-    return this.target(id)
+  file({ id, attached }: PartBytes): string {
+    return attached ? join(attached.folder, attached.name) : this.target(id)
   }
 
   pin(): undefined {
     return undefined
   }
 
-  read({ id }: PartBytes, from: number, to: number): AsyncGenerator<Uint8Array, void, undefined> {
-    return fileBytes(this.target(id), from, to)
+  read(part: PartBytes, from: number, to: number): AsyncGenerator<Uint8Array, void, undefined> {
+    return fileBytes(this.file(part), from, to)
   }
 
-  async size({ id }: PartBytes): Promise<number | undefined> {
-    return (await statOf(this.target(id)))?.size
+  async size(part: PartBytes): Promise<number | undefined> {
+    return (await statOf(this.file(part)))?.size
   }
 
   async hash({ id, bytes }: PartBytes, options: HashOptions = {}): Promise<string> {

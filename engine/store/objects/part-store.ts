@@ -35,6 +35,8 @@ export interface PartStore {
   readonly name: string
   /** Folders from which DuckDB reads parts. */
   readonly folders: readonly string[]
+  /** Those of them that others keep, without links. */
+  readonly attachable: readonly string[]
   /** The path at which a new part is written. */
   target(id: number): string
   /**

@@ -34,6 +34,7 @@ const RANGE_BYTES = 2 * 2 ** 20
 export class RemoteParts implements PartStore {
   readonly name: string
   readonly folders: readonly string[]
+  readonly attachable = []
   readonly objects: S3Store
   readonly ranges: Ranges | undefined
   readonly #writing: FolderParts

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
 import type { Engine, Handle } from '../../../engine/index.ts'
 import { optionTexts, pick, QUERY, READING, VERSION } from '../../../engine/options.ts'
 import { Access } from '../../accounts/access.ts'
@@ -5,6 +7,7 @@ import { Accounts, ANONYMOUS } from '../../accounts/accounts.ts'
 import type { Config } from '../../config/schema.ts'
 import { ServerError } from '../../http/errors.ts'
 import { openProviders } from '../../providers.ts'
+import type { Source } from '../../records/index.ts'
 import { openServices, type Services } from '../../services.ts'
 import { Sources } from '../../sources/sources.ts'
 import { checkedSource } from '../../sources/wanted.ts'
@@ -142,11 +145,47 @@ function localAccounts({ engine, config }: Workplace): Tables['accounts'] {
   }
 }
 
+/**
+ * Makes files the rows of a dataset, which are read where they are.
+ * @param every how often a server looks whether there are others; undefined: it doesn't
+ */
+export async function attachFiles(
+  { engine }: Workplace,
+  id: number,
+  path: string,
+  { every, note }: { readonly every: Source['every'] | undefined; readonly note: string | undefined },
+) {
+  const { database } = engine
+  const sources = new Sources(database)
+  const record = await (await engine.dataset(id)).attach(path, { note })
+  const isFollowing = (await sources.get(id)) !== undefined
+  if (every === undefined) {
+    if (isFollowing) await sources.remove(id)
+    return record
+  }
+  const places = { accounts: new Accounts(database), access: new Access(database) }
+  const accountId = await ownerOf(places, record.repositoryId)
+  const now = new Date()
+  const token = randomUUID()
+  const address = { files: resolve(path) }
+  await sources.set(
+    { datasetId: id, accountId, series: [], address, start: null, every },
+    { now, token, until: now },
+  )
+  await sources.release(id, token)
+  return record
+}
+
 /** The account whose keys and limits apply to requests to providers: the owner of the repository. */
-async function ownerOf({ accounts, access }: Services, repositoryId: number): Promise<number> {
+async function ownerOf(
+  { accounts, access }: Pick<Services, 'accounts' | 'access'>,
+  repositoryId: number,
+): Promise<number> {
   const [anybody] = await accounts.list()
   if (anybody === undefined) {
-    throw new UsageError('There is no account yet, so nothing can be fetched; `parquetry serve` creates one.')
+    throw new UsageError(
+      'There is no account yet, so nothing can be followed; `parquetry serve` creates one.',
+    )
   }
   return (await access.of(repositoryId, anybody)).owner.id
 }

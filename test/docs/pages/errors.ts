@@ -5,6 +5,8 @@ import { ERROR_TABLE } from '../../../server/http/errors.ts'
 export const ADVICE: Readonly<Record<string, string>> = {
   account_exists: 'Choose another name, or use the account that exists.',
   answer_too_large: 'Ask for a shorter range with `start` and `end`.',
+  attached_files:
+    'Change the files and attach them again, or upload them into another dataset. [Files that stay where they are](../operate.md#files-that-stay-where-they-are).',
   bad_request:
     'The request is no HTTP, or lacks something that HTTP wants, such as `Host`. A proxy between you and the server may have changed it.',
   body_too_large:
@@ -21,6 +23,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   duplicate_key: 'The message names the rows. Send each key once, or replace rows by key: `mode=upsert`.',
   fewer_rows:
     'Look at the file or the series at its provider. If it is right that there are so few, set the source again with `"confirm": true`, or `parquetry source set … --confirm`.',
+  file_changed:
+    'Tell the operator, who can put the file back as it was, or attach the files again as they are now. Rows of other files can still be read. [Files that stay where they are](../operate.md#files-that-stay-where-they-are).',
   filter_failed:
     'One row has a value for which the expression has no result, such as a division by zero. Exclude it first: `b ne 0 and a div b gt 2`.',
   filter_too_complex:
@@ -41,7 +45,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
     'Column names are case-sensitive. `GET /datasets/{id}/columns` lists them. Names with blanks or signs are written in double quotes: `"Unit price" gt 5`.',
   invalid_columns_manifest:
     'The message names the column. Names must be different, types as in [Column types](../reference/types.md).',
-  invalid_file: 'Check the path; the file must be Parquet.',
+  invalid_file:
+    'Check the path; the file must be Parquet. A file that has columns which can not be read as they are can be uploaded.',
   invalid_filter:
     'The message gives the position, what was found there and what was expected. [Filter rows](../tasks/filter.md) has examples, [the reference](../reference/filter.md) every operator and function.',
   invalid_json: 'The message gives the position. In a shell, put the body in single quotes.',

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { Handle } from '../catalog/database.ts'
+import { attachedFiles } from '../catalog/datasets.ts'
+import type { Authorship } from '../catalog/history.ts'
+import { type DatasetRecord, isAttached, type Part, type Version } from '../catalog/records.ts'
+import { EngineError, invalidOption } from '../errors.ts'
+import type { QueryExecutor } from '../export/index.ts'
+import { elementsOf } from '../parquet/footer.ts'
+import { footerOf } from '../parquet/parquet-file.ts'
+import { schemaOf } from '../parquet/schema.ts'
+import { readStruct, type Struct, writeStruct } from '../parquet/thrift.ts'
+import { hashFooter, stateOf } from '../store/integrity/attached.ts'
+import { quickCheck } from '../store/objects/folder.ts'
+import type { Store } from '../store/store.ts'
+import { checkColumns, MOST_COLUMNS } from '../types/columns.ts'
+import { keepDescriptions } from '../types/file-metadata.ts'
+import { quoteLiteral } from '../types/index.ts'
+import { type AttachableColumn, attachableColumns, contentsOf, requireSame } from './attachable-file.ts'
+import { type AttachedFolder, attachedFolder, listAttached } from './listing.ts'
+
+export interface AttachOptions extends Authorship {
+  /** Whether the files are followed, so that nobody has asked for this version. */
+  readonly isRefresh?: boolean
+  /** Called in the transaction that makes a version, with its number. */
+  readonly accept?: (version: number, t: Handle) => Promise<void>
+  readonly signal?: AbortSignal
+}
+
+/** How many files are read at once. */
+const AT_ONCE = 8
+
+/** A file as it is now, and its columns where it was read. */
+interface Found {
+  readonly part: Omit<Part, 'id'> & { readonly id?: number }
+  readonly columns?: readonly AttachableColumn[]
+}
+
+/**
+ * Makes Parquet files the rows of a dataset, without copying them. Files that it has already, unchanged, are not read
+ * again; if there are no others, no version is made.
+ * @param path a folder, a file, or a pattern with `*`, `?` and `**`
+ * @throws EngineError `invalid_file`, naming file, column and reason; `attached_files` where the dataset has other rows;
+ * `invalid_option`
+ */
+export async function attach(
+  datasetId: number,
+  path: string,
+  { accept, signal, isRefresh = false, by, note }: AttachOptions,
+  { store, executor }: { readonly store: Store; readonly executor: () => Promise<QueryExecutor> },
+): Promise<DatasetRecord> {
+  if (store.files.objects)
+    throw invalidOption('Files are attached only where rows are kept in a data directory.')
+  const folder = attachedFolder(path, store.files.attachable)
+  const forms = new Forms(executor)
+  for (;;) {
+    signal?.throwIfAborted()
+    await store.datasets.requireStored(datasetId)
+    const base = await store.versions.current(datasetId)
+    if (base.parts.length > 0 && !isAttached(base.parts)) throw attachedFiles(datasetId)
+    const found = await findAll(folder, base, forms, signal)
+    const isSame =
+      found.length === base.parts.length && found.every(({ part }, at) => part.id === base.parts[at]!.id)
+    if (isSame) return store.datasets.get(datasetId)
+    const columns = await columnsOf(found, forms)
+    const parts = await register(store, found)
+    const [added, removed] = [difference(parts, base.parts), difference(base.parts, parts)]
+    const operation = isRefresh ? 'refresh' : 'replace'
+    const change = { by, note, operation, addedRows: rowsOf(added), removedRows: rowsOf(removed) } as const
+    const done = await store.commits.commit(
+      datasetId,
+      added,
+      async (current, t) => {
+        if (current.id !== base.id) return undefined
+        await accept?.(current.number + 1, t)
+        return { columns: keepDescriptions(columns, base.columns), key: [], parts, change }
+      },
+      { more: accept !== undefined },
+    )
+    if (done) return store.datasets.get(datasetId)
+  }
+}
+
+/** The files of a folder: those that the version has already, and what is found in the others. */
+async function findAll(
+  folder: AttachedFolder,
+  { parts }: Version,
+  forms: Forms,
+  signal: AbortSignal | undefined,
+): Promise<readonly Found[]> {
+  const names = await listAttached(folder)
+  const known = new Map(parts.map((part) => [pathOf(part), part]))
+  const found: Found[] = []
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    signal?.throwIfAborted()
+    const some = names.slice(at, at + AT_ONCE).map(async (name): Promise<Found> => {
+      const path = join(folder.folder, name)
+      const part = known.get(path)
+      const state = stateOf(path)
+      const isKnown = part?.bytes === state.bytes && part.attached!.changed === state.changed
+      return isKnown ? { part } : readFile({ ...folder, name }, state, forms)
+    })
+    found.push(...(await Promise.all(some)))
+  }
+  return found
+}
+
+const pathOf = ({ attached }: Pick<Part, 'attached'>) => join(attached!.folder, attached!.name)
+
+async function readFile(
+  { folder, name }: { readonly folder: string; readonly name: string },
+  { bytes, changed }: ReturnType<typeof stateOf>,
+  forms: Forms,
+): Promise<Found> {
+  const path = join(folder, name)
+  const problem = quickCheck(path, bytes)
+  if (problem !== undefined) throw new EngineError('invalid_file', `${name} can't be attached: ${problem}.`)
+  const { footer, hash } = await footerIn(path, name)
+  const columns = await forms.columnsOf(path, name, footer)
+  const contents = contentsOf(name, footer, columns)
+  const attached = { folder, name, changed, form: formOf(columns) }
+  return { part: { ...contents, bytes, hash, attached }, columns }
+}
+
+async function footerIn(
+  path: string,
+  name: string,
+): Promise<{ readonly footer: Struct; readonly hash: string }> {
+  try {
+    return { footer: readStruct((await footerOf(path)).footer), hash: await hashFooter(path) }
+  } catch (cause) {
+    throw new EngineError('invalid_file', `The footer of ${name} is damaged.`, { cause })
+  }
+}
+
+function formOf(columns: readonly AttachableColumn[]): string {
+  const text = JSON.stringify(columns.map(({ name, duckType }) => [name, duckType]))
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+}
+
+/** What DuckDB says of the columns of files. It is asked once for all files whose schemas are written in the same way. */
+class Forms {
+  readonly #executor: () => Promise<QueryExecutor>
+  readonly #described = new Map<string, Promise<{ readonly name: string; readonly duckType: string }[]>>()
+
+  constructor(executor: () => Promise<QueryExecutor>) {
+    this.#executor = executor
+  }
+
+  /** @throws EngineError `invalid_file` */
+  async columnsOf(path: string, name: string, footer: Struct): Promise<AttachableColumn[]> {
+    const top = schemaOf(footer).filter(({ isColumn }) => isColumn).length
+    if (top > MOST_COLUMNS || top === 0)
+      throw new EngineError('invalid_file', `${name} has ${top} columns; a dataset has 1 to ${MOST_COLUMNS}.`)
+    const form = elementsOf(footer)
+      .map((element) => Buffer.from(writeStruct(element)).toString('base64'))
+      .join()
+    if (!this.#described.has(form)) this.#described.set(form, this.#describe(path))
+    const described = await this.#described.get(form)!.catch((cause: unknown) => {
+      throw new EngineError('invalid_file', `${name} can't be read as Parquet.`, { cause })
+    })
+    return attachableColumns(name, footer, described)
+  }
+
+  async #describe(path: string) {
+    const rows = await (await this.#executor()).rows({
+      sql: `SELECT column_name, column_type FROM (DESCRIBE FROM read_parquet([${quoteLiteral(path)}], hive_partitioning = false))`,
+      parameters: [],
+      columns: [
+        { name: 'name', type: 'string' },
+        { name: 'type', type: 'string' },
+      ],
+    })
+    return rows.map(([name, duckType]) => ({ name: String(name), duckType: String(duckType) }))
+  }
+}
+
+/** The columns that all files have. @throws EngineError `invalid_file` */
+async function columnsOf(found: readonly Found[], forms: Forms) {
+  const columnsIn = async ({ part, columns }: Found) =>
+    columns ??
+    forms.columnsOf(
+      pathOf(part),
+      part.attached!.name,
+      (await footerIn(pathOf(part), part.attached!.name)).footer,
+    )
+  const first = found[0]!
+  const columns = await columnsIn(first)
+  for (const one of found) {
+    if (one.part.attached!.form === first.part.attached!.form) continue
+    requireSame([one.part.attached!.name, await columnsIn(one)], [first.part.attached!.name, columns])
+  }
+  return checkColumns(columns.map(({ name, type }) => ({ name, type })))
+}
+
+/** Gives parts to the files that are new, as those have that are written here. */
+async function register({ storage, parts, commits }: Store, found: readonly Found[]): Promise<Part[]> {
+  const made: Part[] = []
+  try {
+    const all: Part[] = []
+    for (const { part } of found) {
+      if (part.id === undefined) made.push({ ...part, id: await parts.register(storage.mark.id) })
+      const registered = part.id === undefined ? made.at(-1)! : { ...part, id: part.id }
+      if (part.id === undefined) await parts.describe(registered)
+      all.push(registered)
+    }
+    return all
+  } catch (error) {
+    await commits.discard(made)
+    throw error
+  }
+}
+
+function difference(parts: readonly Part[], others: readonly Part[]): Part[] {
+  const ids = new Set(others.map(({ id }) => id))
+  return parts.filter(({ id }) => !ids.has(id))
+}
+
+function rowsOf(parts: readonly Part[]): number {
+  return parts.reduce((sum, { rows }) => sum + rows, 0)
+}
