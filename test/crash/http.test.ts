@@ -17,7 +17,8 @@ const KILLS = Number(process.env['PARQUETRY_KILLS'] ?? (LONG ? 1_000 : 5))
 const WRITERS = ['anna', 'bert', 'cora', 'dirk']
 /** Each so many rounds the server is stopped as an operator stops it, and the whole directory is looked at. */
 const CLEAN_EVERY = 10
-const LONGEST_RUN_MS = 1_000
+/** How long the writers write before a kill, at most; PARQUETRY_KILL_AFTER_MS says otherwise. */
+const LONGEST_RUN_MS = Number(process.env['PARQUETRY_KILL_AFTER_MS'] ?? 1_000)
 
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-kills-'))
 const directory = join(folder, 'data')
@@ -100,7 +101,7 @@ test(
     console.log(`crash over HTTP: ${kills} kills, ${acknowledged(writers)} changes acknowledged, 0 lost`)
     expect(acknowledged(writers)).toBeGreaterThan(KILLS)
   },
-  KILLS * 60_000 + 60_000,
+  KILLS * (LONGEST_RUN_MS + 60_000) + 60_000,
 )
 
 function acknowledged(writers: readonly Writer[]): number {

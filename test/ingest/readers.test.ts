@@ -143,6 +143,22 @@ test('the CPU time that an upload may take is no limit for later jobs of its rea
   }
 })
 
+test('a reader that was killed gets no further job, even if its end is not yet known', async () => {
+  const pool = new ReaderPool({ tempDirectory: bench.temporary, folders: [bench.folder] })
+  try {
+    const file = bench.file('a\n1\n')
+    const job = { format: 'csv' as const, file, target: bench.path('.parquet'), limits }
+    const killed = pool.lend(file)
+    await killed.process.run('ingest', job, {})
+    killed.process.kill()
+    killed[Symbol.dispose]()
+    using other = pool.lend(file)
+    await expect(other.process.run('ingest', job, {})).resolves.toMatchObject({ rows: 1 })
+  } finally {
+    await pool.close()
+  }
+})
+
 describe.runIf(process.platform === 'linux')('a reader', () => {
   test('has no secrets in its environment, and a limit of its data', async () => {
     process.env['PARQUETRY_SECRET'] = 'not for strangers'

@@ -77,6 +77,7 @@ export class ReaderProcess {
   /** Its job no longer counts as short when it has used more CPU seconds. */
   #mostQuick = Number.POSITIVE_INFINITY
   #isSlowed = false
+  /** Whether it takes jobs. */
   alive = true
 
   constructor(options: ProcessOptions) {
@@ -177,6 +178,8 @@ export class ReaderProcess {
   /** Kills the process at once, even if it is working. */
   kill(why: Why = 'done'): void {
     this.#why ??= why
+    // It may yet tell that its job has ended, before it is gone. Nobody must give it another one.
+    this.alive = false
     // Our program must not end, even if it has nothing else to do, before those who await `ended` get their answer.
     this.#keepOpen(true)
     this.#child.kill()

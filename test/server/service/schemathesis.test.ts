@@ -11,6 +11,9 @@ const PACKAGE = 'schemathesis==4.32.5'
 /** Requests for each operation; PARQUETRY_SCHEMATHESIS says otherwise, and runs the test without the other long ones. */
 const EXAMPLES = Number(process.env['PARQUETRY_SCHEMATHESIS'] ?? (LONG ? 100 : 0))
 
+/** Chooses the same requests again. */
+const SEED = process.env['PARQUETRY_SCHEMATHESIS_SEED'] ?? '1'
+
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-schemathesis-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -34,7 +37,7 @@ test.runIf(EXAMPLES > 0 && install())(
       '--max-examples',
       String(EXAMPLES),
       '--seed',
-      '1',
+      SEED,
       '--phases',
       'examples,coverage,fuzzing',
     ]
