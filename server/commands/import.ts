@@ -26,7 +26,7 @@ interface ImportOptions {
 /** How a file is read, and by which columns an upsert finds rows. */
 export const OPTIONS = { ...UPLOADING, on: ADDING.on }
 
-const KNOWN = `${FORMATS_IN_PROSE}, and text formats compressed as .gz`
+const KNOWN = `${FORMATS_IN_PROSE}, also compressed as .gz or .zst`
 
 export function addImportCommand(program: Command, on: On<Tables>): void {
   const command = program

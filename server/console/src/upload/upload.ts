@@ -13,7 +13,7 @@ import { useResource } from '../ui/resource.tsx'
 import { announce } from '../ui/toast.tsx'
 import { type FileKind, kindOf } from './formats.ts'
 
-const NOT_SUPPORTED = `this kind of file is not supported. Use ${FORMATS_IN_PROSE}; text formats may be compressed as .gz.`
+const NOT_SUPPORTED = `this kind of file is not supported. Use ${FORMATS_IN_PROSE}; they may be compressed as .gz or .zst.`
 
 interface Selection {
   readonly file: File
