@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts'
 import { sameColumns } from '../types/columns.ts'
 import { type Column, sqlType } from '../types/index.ts'
 import { Users } from '../util/shared.ts'
-import { PastRows, type ReadingPlace, valueSql } from './past-rows.ts'
+import { PastRows, type ReadingContext, valueSql } from './past-rows.ts'
 
 /** The versions after `since` up to `until`; without it, up to the newest. */
 export interface ChangesRange {
@@ -46,7 +46,7 @@ export class Changes extends PastRows {
     store: Store,
     datasetId: number,
     since: number,
-    place: ReadingPlace,
+    context: ReadingContext,
   ) {
     const leases = [...others, shared.take()]
     const newest = shared.version
@@ -58,7 +58,7 @@ export class Changes extends PastRows {
       { ...META, name: names[1], type: 'integer' },
       ...shown,
     ]
-    super(leases, store, place, {
+    super(leases, store, context, {
       identity: `${datasetId}.${since}-${newest.number}`,
       columns,
       parts: steps.flatMap(partsOf),
@@ -85,7 +85,7 @@ export class Changes extends PastRows {
     store: Store,
     datasetId: number,
     { since, until = Number.MAX_SAFE_INTEGER }: ChangesRange,
-    place: ReadingPlace,
+    context: ReadingContext,
     from?: Lease,
   ): Promise<Changes> {
     const leases: Lease[] = from ? [from] : []
@@ -107,7 +107,7 @@ export class Changes extends PastRows {
         if (step) steps.push(isCompared(step) ? await narrowed(step, store) : step)
       }
       const last = new SharedLease(leases.pop()!)
-      return new Changes(leases, last, steps, store, datasetId, since, place)
+      return new Changes(leases, last, steps, store, datasetId, since, context)
     } catch (error) {
       for (const lease of leases) lease[Symbol.dispose]()
       throw error
@@ -123,14 +123,14 @@ export async function* followChanges(
   store: Store,
   datasetId: number,
   since: number,
-  place: ReadingPlace,
+  context: ReadingContext,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Changes, never, undefined> {
   let held: Lease | undefined
   try {
     for (let known = since; ; ) {
       {
-        using changes = await Changes.open(store, datasetId, { since: known }, place, held)
+        using changes = await Changes.open(store, datasetId, { since: known }, context, held)
         held = changes.keepNewest()
         known = changes.next
         yield changes
@@ -252,8 +252,8 @@ function changesSql(
   }
   const selects = steps.map((step, index) => {
     const { before, after, removed, added } = step
-    const shown = (change: string, place: string) =>
-      `${[`${change} AS c0`, `CAST(${after.number} AS BIGINT) AS c1`, ...values, `${index} AS file_index`, `${place} AS file_row_number`].join(', ')}`
+    const shown = (change: string, position: string) =>
+      `${[`${change} AS c0`, `CAST(${after.number} AS BIGINT) AS c1`, ...values, `${index} AS file_index`, `${position} AS file_row_number`].join(', ')}`
     const read = (version: Version, parts: readonly Part[], sign: number) =>
       parts.length === 0 ? [] : [rowsSql(version, parts, columns, sign, fileOf, step)]
     const rows = [...read(before, removed, -1), ...read(after, added, 1)].join(' UNION ALL ')
@@ -266,8 +266,8 @@ function changesSql(
       ? `SELECT *, count(*) OVER w = 2 AND sum(n) OVER w = 0 AND abs(n) = 1 AS updated, min(place) OVER w AS first FROM (${grouped}) WINDOW w AS (PARTITION BY ${key.map((at) => `v${at}`).join(', ')})`
       : `SELECT *, false AS updated, place AS first FROM (${grouped})`
     const change = `CASE WHEN updated THEN CASE WHEN n < 0 THEN 'update_before' ELSE 'update_after' END WHEN n < 0 THEN 'delete' ELSE 'insert' END`
-    const place = 'CASE WHEN updated THEN first ELSE place END * 2 + CAST(n > 0 AS BIGINT)'
-    return `SELECT ${shown(change, place)} FROM (SELECT *, unnest(range(CAST(abs(n) AS BIGINT))) FROM (${keyed}))`
+    const position = 'CASE WHEN updated THEN first ELSE place END * 2 + CAST(n > 0 AS BIGINT)'
+    return `SELECT ${shown(change, position)} FROM (SELECT *, unnest(range(CAST(abs(n) AS BIGINT))) FROM (${keyed}))`
   })
   return `(${selects.map((select) => `(${select})`).join(' UNION ALL ')})`
 }

@@ -13,7 +13,7 @@ import { type Column, sqlType } from '../types/index.ts'
 import { Users } from '../util/shared.ts'
 import { TemporaryFile } from '../util/whole-file.ts'
 
-export type ReadingPlace = Pick<QueryContext, 'executor' | 'counts'>
+export type ReadingContext = Pick<QueryContext, 'executor' | 'counts'>
 
 /** Rows that several versions have together, as SQL over their parts. */
 interface FoundRows {
@@ -39,7 +39,7 @@ export class PastRows implements Disposable {
   readonly [Symbol.dispose] = this.#users.enter()
 
   /** Takes over the leases, of which the last is that of the newest version, and releases them. */
-  protected constructor(leases: readonly Lease[], store: Store, place: ReadingPlace, found: FoundRows) {
+  protected constructor(leases: readonly Lease[], store: Store, context: ReadingContext, found: FoundRows) {
     this.#leases = leases
     const { identity, columns, sql, most, isCompared, isEmpty } = found
     const newest = leases.at(-1)!.version
@@ -51,7 +51,7 @@ export class PastRows implements Disposable {
       this.#compared = new Compared(store, { parts: files, relation: sql, columns, size })
     }
     // Its caller may know more of places to read, such as another database, which has none of these rows.
-    const { executor, counts } = place
+    const { executor, counts } = context
     this.#context = {
       executor,
       counts,
@@ -121,8 +121,8 @@ class Compared implements Disposable {
 class PastReading extends PartsReading {
   readonly #compared: Compared | undefined
 
-  constructor(plan: Plan, place: PartsContext, compared: Compared | undefined) {
-    super(plan, place)
+  constructor(plan: Plan, context: PartsContext, compared: Compared | undefined) {
+    super(plan, context)
     this.#compared = compared
   }
 

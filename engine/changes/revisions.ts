@@ -3,7 +3,7 @@ import { readParts } from '../parquet/read-parts.ts'
 import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
 import { type Column, type ColumnType, quoteLiteral } from '../types/index.ts'
-import { PastRows, type ReadingPlace, valueSql } from './past-rows.ts'
+import { PastRows, type ReadingContext, valueSql } from './past-rows.ts'
 
 /** The columns in which a dataset has values of series. A version that lacks one has null in its place. */
 export interface SeriesColumns {
@@ -45,15 +45,15 @@ export class Revisions extends PastRows {
   private constructor(
     leases: readonly Lease[],
     store: Store,
-    place: ReadingPlace,
-    { datasetId, columns, only }: Asked,
+    context: ReadingContext,
+    { datasetId, columns, only }: RevisionsRequest,
   ) {
     const versions = leases.map(({ version }) => version)
     const seen = versions.filter(
       (version, index) => index === 0 || !hasSameParts(version, versions[index - 1]!),
     )
     const names = only === undefined ? '' : ` ${JSON.stringify([columns, only])}`
-    super(leases, store, place, {
+    super(leases, store, context, {
       identity: `${datasetId}.revisions ${seen.map(({ number }) => number).join(' ')}${names}`,
       columns: [column(columns.series, 'string'), ...COLUMNS],
       parts: seen.flatMap(({ parts }) => parts),
@@ -71,7 +71,7 @@ export class Revisions extends PastRows {
     datasetId: number,
     columns: SeriesColumns,
     only: readonly string[] | undefined,
-    place: ReadingPlace,
+    context: ReadingContext,
   ): Promise<Revisions> {
     const leases: Lease[] = []
     try {
@@ -82,7 +82,7 @@ export class Revisions extends PastRows {
         if (lease) leases.push(lease)
       }
       if (leases.length === 0) leases.push(await store.members.take(datasetId))
-      return new Revisions(leases, store, place, { datasetId, columns, only })
+      return new Revisions(leases, store, context, { datasetId, columns, only })
     } catch (error) {
       for (const lease of leases) lease[Symbol.dispose]()
       throw error
@@ -90,7 +90,7 @@ export class Revisions extends PastRows {
   }
 }
 
-interface Asked {
+interface RevisionsRequest {
   readonly datasetId: number
   readonly columns: SeriesColumns
   readonly only: readonly string[] | undefined
@@ -105,14 +105,14 @@ function hasSameParts({ parts }: Version, before: Version): boolean {
 /** A row for each run of versions in which a period of a series has the same value. */
 function revisionsSql(
   versions: readonly Version[],
-  asked: Pick<Asked, 'columns' | 'only'>,
+  request: Pick<RevisionsRequest, 'columns' | 'only'>,
   fileOf: (part: Part) => string,
 ): string {
   const times = versions.map(({ createdAt }) => `TIMESTAMPTZ ${quoteLiteral(createdAt)}`)
   const period = 'PARTITION BY series, period'
   // A period that a version has twice has its last value.
   const values = `SELECT step, series, period, any_value(begins) AS begins, last(value ORDER BY place) AS value
-    FROM (${valuesSql(versions, asked, fileOf)}) GROUP BY step, series, period`
+    FROM (${valuesSql(versions, request, fileOf)}) GROUP BY step, series, period`
   const marked = `SELECT *, coalesce(step = lag(step) OVER w + 1 AND value IS NOT DISTINCT FROM lag(value) OVER w, false) AS same
     FROM (${values}) WINDOW w AS (${period} ORDER BY step)`
   const numbered = `SELECT *, sum(CAST(NOT same AS INTEGER)) OVER (${period} ORDER BY step) AS run FROM (${marked})`
@@ -128,7 +128,7 @@ function revisionsSql(
 /** The values of all versions, each with the place of its version among them. */
 function valuesSql(
   versions: readonly Version[],
-  { columns, only }: Pick<Asked, 'columns' | 'only'>,
+  { columns, only }: Pick<RevisionsRequest, 'columns' | 'only'>,
   fileOf: (part: Part) => string,
 ): string {
   const alike = Map.groupBy(versions.entries(), ([, version]) => JSON.stringify(version.columns))
