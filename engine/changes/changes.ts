@@ -5,8 +5,8 @@ import { readParts } from '../parquet/read-parts.ts'
 import { versionSource } from '../plan/parts.ts'
 import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
-import { sameColumns } from '../types/columns.ts'
-import { type Column, sqlType } from '../types/index.ts'
+import { sameColumns, widens } from '../types/columns.ts'
+import { type Column, type ColumnType, decimalParts, sqlType } from '../types/index.ts'
 import { Users } from '../util/shared.ts'
 import { PastRows, type ReadingContext, valueSql } from './past-rows.ts'
 
@@ -26,6 +26,8 @@ const META = { nullable: false, description: '' } as const
 /**
  * The rows that were inserted, deleted and updated from one version of a dataset to another, version by version. It can
  * be queried like a dataset until it is disposed. The first two columns say what happened to a row and in which version.
+ *
+ * They are in the columns of the newest version, and in those that only older ones have.
  *
  * Rows in parts that two versions share have not changed, and an append has only new rows. Of a part that is a changed copy
  * of another one, it is known which rows may differ. The other rows are compared as multisets: a group of equal rows is inserted or deleted as often as their number differs.
@@ -50,8 +52,7 @@ export class Changes extends PastRows {
   ) {
     const leases = [...others, shared.take()]
     const newest = shared.version
-    // The version before the first upload, which may have been restored, has no columns.
-    const { columns: shown } = leases.findLast(({ version }) => version.columns.length > 0)?.version ?? newest
+    const shown = columnsOf(leases.map(({ version }) => version))
     const names = [unusedName('_change', shown), unusedName('_version', shown)] as const
     const columns: Column[] = [
       { ...META, name: names[0], type: 'string' },
@@ -167,6 +168,34 @@ async function ifKept(reading: Promise<Lease>): Promise<Lease | undefined> {
   }
 }
 
+/**
+ * The columns of the newest version, then those that only older ones have, so that deleted rows keep their values. A
+ * column whose type has changed to one that does not hold its older values is text; numbers are doubles if some are.
+ */
+function columnsOf(versions: readonly Version[]): Column[] {
+  const found = new Map<string, Column>()
+  // The version before the first upload, which may have been restored, has no columns.
+  const some = versions.filter(({ columns }) => columns.length > 0).toReversed()
+  for (const { columns } of some) {
+    for (const column of columns) {
+      const known = found.get(column.name) ?? column
+      const nullable = known.nullable || column.nullable
+      found.set(column.name, { ...known, nullable, type: holdingBoth(column.type, known.type) })
+    }
+  }
+  const isInAll = (name: string) => some.every(({ columns }) => columns.some((one) => one.name === name))
+  return [...found.values()].map((column) => (isInAll(column.name) ? column : { ...column, nullable: true }))
+}
+
+function holdingBoth(older: ColumnType, newer: ColumnType): ColumnType {
+  if (older === newer || widens(older, newer)) return newer
+  if (newer !== 'string' && widens(newer, older)) return older
+  const areNumbers = [older, newer].every(
+    (type) => ['integer', 'double'].includes(type) || decimalParts(type),
+  )
+  return areNumbers ? 'double' : 'string'
+}
+
 /** What a version changed; undefined if it has the same rows as the one before. */
 function stepTo(before: Version, after: Version, isAppend: boolean): Step | undefined {
   if (isAppend && after.rows >= before.rows) {
@@ -272,7 +301,7 @@ function changesSql(
   return `(${selects.map((select) => `(${select})`).join(' UNION ALL ')})`
 }
 
-/** The rows of parts under the columns of the newest version, each with its place. */
+/** The rows of parts under the columns of the changes, each with its place. */
 function rowsSql(
   version: Version,
   parts: readonly Part[],

@@ -96,12 +96,19 @@ describe('changes', () => {
     )
   })
 
-  it('are in the columns of the newest version', async () => {
+  it('are in the columns of the newest version, then in those that only older ones have', async () => {
     const { send, changes } = await table('n,w\n1,a\n')
     await send('PUT', '?columns=replace', 'w,_change,n\na,7,1.5\n')
     expect((await changes('since=0')).body).toBe(
       '__change,_version,w,_change,n\ninsert,1,a,,1\ndelete,2,a,,1\ninsert,2,a,7,1.5\n',
     )
+    await send('PUT', '?columns=replace', 'n,other\nmuch,8\n')
+    expect((await changes('since=2')).body).toBe(
+      '__change,_version,n,other,w,_change\ndelete,3,1.5,,a,7\ninsert,3,much,8,,\n',
+    )
+    const numbers = await changes('since=0&until=2&$format=json&$select=n')
+    expect(numbers.json()).toEqual([{ n: 1 }, { n: 1 }, { n: 1.5 }])
+    expect((await changes('since=2&$format=parquet')).statusCode).toBe(200)
   })
 
   it('since a version that is gone are 410 with a link to the table; wrong versions are refused', async () => {
