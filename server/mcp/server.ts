@@ -12,7 +12,7 @@ import { ownVersion } from '../version.ts'
 import { describeDataset, exportLink, findDatasets, queryDataset, runSql } from './dataset-tools.ts'
 import { addResources, addSubscriptions } from './resources.ts'
 import { findSeries, listProviders, listReleases, readSeries } from './series-tools.ts'
-import { type Tool, text } from './tool.ts'
+import { datasetId, type Tool, text } from './tool.ts'
 
 const TOOLS: readonly Tool[] = [
   findDatasets,
@@ -65,7 +65,10 @@ export function mcpServer(client: Client, isLasting = false): Server {
       return failure(check.errors!.map((error) => faultSentence(error, `The call of ${tool.name}`)).join(' '))
     }
     try {
-      const answer = await tool.run(client, given as never, signal)
+      const { dataset } = given as { dataset?: number | string }
+      const named =
+        dataset === undefined ? given : { ...given, dataset: await datasetId(client, dataset, signal) }
+      const answer = await tool.run(client, named as never, signal)
       return { content: [{ type: 'text', text: text(answer) }] }
     } catch (error) {
       // The message says what was wrong, so that the agent can correct its call.

@@ -273,6 +273,8 @@ describe('dialect=auto finds the table', () => {
     ['region,n\nNorth,3\nSouth,4\nTotal,8\n', 3, undefined],
     ['region,n\nNorth,3\nSouth,4\n\nData as of May\n', 2, 1],
     ['region,n\nNorth,3\nSouth,4\nSource: us\nNote: estimated\n', 2, 2],
+    ['shop;n\nA;3\nB;4\n;\n;\nSumme;7\n', 2, 3],
+    ['shop;n\nA;3\n;\nB;4\nSumme;7\n', 3, 1],
     ['day;n\n01.02.2024;2,5\n13.02.2024;7,5\nSumme;10,0\n', 2, 1],
     ['k,v\n1,"Hello\n\nbye"\n2,"Hi\n\nbye"\n', 2, undefined],
     ['k,v\n1,a\n2,"Source: x\n"\n', 2, undefined],
@@ -287,7 +289,12 @@ describe('dialect=auto finds the table', () => {
       ['1', '2'],
       ['3', '4'],
     ])
-    expect((await bench.read('csv', text, { options: { footer: 4 } })).values).toEqual([])
+    const { values, warnings } = await bench.read('csv', text, { options: { footer: 4 } })
+    expect(values).toEqual([])
+    expect(warnings).toEqual([
+      expect.stringContaining('counts rows that are not blank: the first that it leaves out is "1,2".'),
+    ])
+    expect(await bench.read('csv', text, { options: { footer: 2 } })).not.toHaveProperty('warnings')
     expect(await bench.refusal('csv', text, { options: { footer: 5 } })).toBe(
       '400 invalid_upload: The file has fewer rows than the 5 of footer.',
     )

@@ -132,6 +132,14 @@ describe.each([
     expect(matching).toBeGreaterThan(0)
   })
 
+  test('how many rows has a dataset that is known by name?', async () => {
+    for (const dataset of ['samples/penguins', 'root/samples/penguins']) {
+      expect(await ask(agent, 'query_dataset', { dataset, top: 0 })).toMatchObject({ matching: 344 })
+    }
+    const { error } = await ask(agent, 'query_dataset', { dataset: 'samples/pinguins' })
+    expect(error).toBe('There is no dataset "samples/pinguins"; find_datasets lists them.')
+  })
+
   test('what was its warmest day?', async () => {
     const dataset = await idOf('temp_max')
     const { rows } = await ask(agent, 'query_dataset', {

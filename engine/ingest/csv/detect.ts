@@ -233,7 +233,7 @@ function withoutFooter(
     const rows = isWhole ? all.slice(0, Math.max(0, all.length - facts.given.footer)) : all
     return { rows, columns: readColumns(rows, width, facts, types) }
   }
-  const { notes, note, last } = endOf(end, facts.delimiter, width)
+  const { notes, note, last, padding = 0 } = endOf(end, facts.delimiter, width)
   const isNote = ({ fields }: SampledRow) => fields.filter(({ text }) => text !== '').length < 2
   const cut = isWhole
     ? all.findLastIndex((row, at) => at < all.length - notes || !isNote(row)) + 1
@@ -242,7 +242,7 @@ function withoutFooter(
   const footer =
     notes > 0 ? { count: notes, shownBy: choiceOf({ row: isWhole ? cut + 1 : 0, text: note }) } : undefined
   if (last?.length === width && isTotal(last)) {
-    const above = isWhole ? rows.slice(0, -1) : rows
+    const above = isWhole ? rows.slice(0, -1 - padding) : rows
     const columns = readColumns(above, width, facts, types)
     const word = last.findIndex(({ text }) => text !== '')
     if (
@@ -250,7 +250,7 @@ function withoutFooter(
       (columns[word]!.is === 'typed' || (isWhole && areSums(last, above, columns, facts.given)))
     ) {
       const shownBy = choiceOf({ row: isWhole ? rows.length : 0, text: last[word]!.text })
-      return { rows: above, columns, footer: { count: notes + 1, shownBy } }
+      return { rows: above, columns, footer: { count: notes + 1 + padding, shownBy } }
     }
   }
   return { rows, columns: readColumns(rows, width, facts, types), footer }

@@ -264,7 +264,8 @@ export function endOf(end: string, delimiter: string, width: number) {
   const lines = end.split('\n').map((line) => line.replace(/\r$/, ''))
   let [count, notes, open] = [0, 0, 0]
   let note = ''
-  for (const line of lines.reverse()) {
+  lines.reverse()
+  for (const [at, line] of lines.entries()) {
     // The end of a text in quotes, of which the lines above are a part.
     if (line.split('"').length % 2 === 0) return { notes, note, last: undefined }
     const fields = line === '' ? [] : (recordsOf(line, delimiter)[0] ?? [])
@@ -279,13 +280,23 @@ export function endOf(end: string, delimiter: string, width: number) {
     const text = fields[0]!.text
     const isNote = NOTE.test(text)
     const mayBeNote = width > 1 && filled === 1 && text !== '' && (isNote || fields.length < width)
-    if (!mayBeNote || count > MOST_NOTES)
-      return { notes, note, last: notes === count - 1 ? fields : undefined }
+    if (!mayBeNote || count > MOST_NOTES) {
+      const last = notes === count - 1 ? fields : undefined
+      const padding = last ? paddingIn(lines.slice(at + 1), delimiter) : 0
+      return { notes, note, last, padding }
+    }
     if (isNote) notes = count
     else open++
     note = line
   }
   return { notes, note, last: undefined }
+}
+
+/** How many lines at the beginning have delimiters alone, as spreadsheet programs write a blank row. */
+function paddingIn(lines: readonly string[], delimiter: string): number {
+  const isPadding = (line: string) => line !== '' && line.replaceAll(delimiter, '') === ''
+  const end = lines.findIndex((line) => !isPadding(line))
+  return end < 0 ? lines.length : end
 }
 
 /** Whether a record may be one of totals. */

@@ -23,6 +23,7 @@ import {
 } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { holdsEmpty, isNumeric, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import { Footer } from './footer.ts'
 import { ambiguousValue, leftOpen } from './open.ts'
 import { Requoting } from './quoting.ts'
 import {
@@ -165,10 +166,7 @@ class Records implements PieceReader {
   #targets: readonly Target[] = []
   /** Whether words for nothing stay as they are in columns of text. */
   readonly #keepsWords: boolean
-  /** The records at the end that are to be left out. */
-  readonly #footer: number
-  /** The last records, which may be those. */
-  readonly #last: Buffer[] = []
+  readonly #footer: Footer
   /** The columns in which values were written as our own csv has them. */
   readonly #changed = new Set<number>()
   /** The lines above the header that are still to be left out. */
@@ -188,7 +186,7 @@ class Records implements PieceReader {
     this.#options = options
     this.#readings = readings
     this.#keepsWords = options.textNulls === 'keep' || (options.nulls ?? []).length === 0
-    this.#footer = beginning ? 0 : (options.footer ?? 0)
+    this.#footer = new Footer(beginning ? 0 : (options.footer ?? 0))
     this.#beginning = beginning
     this.#known = known
     this.#learned = learned
@@ -221,16 +219,17 @@ class Records implements PieceReader {
    */
   result(file: string): Rewritten {
     if (!this.#table && !this.#heading) throw malformed(EMPTY)
-    if (this.#last.length < this.#footer) {
-      throw malformed(`The file has fewer rows than the ${this.#footer} of footer.`, { option: 'footer' })
-    }
+    const warnings = this.#footer.warnings()
     const table = this.#table ?? this.#begin(this.#heading!.length)
     const { targets: settled, source } = table.result(file)
     const open = new Map([...leftOpen(this.#targets, source, this.#request), ...this.#withoutEvidence()])
     const targets = asText(settled, open)
     this.#learned.reasons ??= source.reasons.map((reason, at) => open.get(at) ?? reason)
     const misread = targets.filter((target) => target.type === 'string' && this.#changed.has(target.source!))
-    if (misread.length === 0) return { targets, source: { ...source, reasons: this.#learned.reasons } }
+    if (misread.length === 0) {
+      const { reasons } = this.#learned
+      return { targets, source: { ...source, reasons }, ...(warnings.length > 0 && { warnings }) }
+    }
     for (const target of misread) this.#learned.texts.add(target.source!)
     throw AGAIN
   }
@@ -279,11 +278,13 @@ class Records implements PieceReader {
       this.#heading = this.#tokenizer.fields(buffer).map(({ text }) => text)
       return
     }
-    if (isBlank && (this.#table?.width ?? this.#heading?.length ?? 0) > 1) return
-    if (this.#footer === 0) return void this.#row(buffer, from)
-    this.#last.push(Buffer.concat([buffer.subarray(from, next), Buffer.of(0)]))
-    if (this.#last.length <= this.#footer) return
-    const row = this.#last.shift()!
+    if (isBlank && (this.#table?.width ?? this.#heading?.length ?? 0) > 1) {
+      this.#footer.blank()
+      return
+    }
+    if (this.#footer.isNone) return void this.#row(buffer, from)
+    const row = this.#footer.push(Buffer.concat([buffer.subarray(from, next), Buffer.of(0)]))
+    if (!row) return
     this.#tokenizer.read(row, 0, row.length - 1, true)
     this.#row(row, 0)
   }

@@ -6,6 +6,11 @@ type Details = Readonly<Record<string, unknown>>
 
 const SHOWN = 60
 
+/** A warning for a file that has blank rows where its footer is: these are not counted. */
+export function countedFooter(footer: number, first: string): string {
+  return `${hint(`footer=${footer}`)} counts rows that are not blank: the first that it leaves out is ${quoteValue(first)}.`
+}
+
 /** Quotes a value for an error message: escaped, and shortened to fit in a line. */
 export function quoteValue(text: string): string {
   const quoted = JSON.stringify(text.length > SHOWN ? text.slice(0, SHOWN) : text)

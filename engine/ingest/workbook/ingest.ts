@@ -9,7 +9,7 @@ import { type Detected, inDialect } from '../dialect.ts'
 import { FileSink, unpacksTooLarge } from '../file.ts'
 import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
 import { type KnownColumns, layColumns, namesOfColumns, type Target } from '../targets.ts'
-import { badCell, malformed, quoteValue, type TextReason } from '../text/errors.ts'
+import { badCell, countedFooter, malformed, quoteValue, type TextReason } from '../text/errors.ts'
 import { Blanks, type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { type Book, MOST_ROWS, type OnRow, type OpenBook, type SheetCell } from './book.ts'
 import { type SheetRow, SheetSample } from './detect.ts'
@@ -121,11 +121,12 @@ async function rewrite(
       { sheets: book.sheets.map(({ name }) => name) },
     )
   const result = table.result(target)
+  const warnings = [...table.warnings, ...(zeroFormulas.length > 0 ? [uncalculated(zeroFormulas)] : [])]
   return {
     ...result,
     sheets: book.sheets.map(({ name }) => name),
     sheet: sheets[0]!.name,
-    ...(zeroFormulas.length > 0 && { warnings: [uncalculated(zeroFormulas)] }),
+    ...(warnings.length > 0 && { warnings }),
   }
 }
 
@@ -176,6 +177,12 @@ class SheetTable {
 
   get rows(): number {
     return this.#table.rows
+  }
+
+  get warnings(): readonly string[] {
+    const [first, ...others] = this.#held
+    if (!others.some(({ blank }) => blank > 0)) return []
+    return [countedFooter(this.#footer, first!.cells.map(({ text }) => text).join('; '))]
   }
 
   /** The csv that has been written since the last call. */

@@ -87,8 +87,11 @@ describe('dialect=auto in workbooks', () => {
 
 it('footer leaves out the last rows of a sheet that have values', async () => {
   const file = await sheetOf(['a'], [1], [], [2], ['total'], [], ['note'], [])
-  const { shape, values } = await bench.read('xlsx', file, { options: { footer: 2 } })
+  const { shape, values, warnings } = await bench.read('xlsx', file, { options: { footer: 2 } })
   expect([shape, values]).toEqual([['a: integer'], [['1'], [null], ['2']]])
+  expect(warnings).toEqual([
+    expect.stringContaining('counts rows that are not blank: the first that it leaves out is "total".'),
+  ])
   expect(await bench.refusal('xlsx', file, { options: { footer: 9 } })).toContain(
     'fewer rows than the 9 of footer',
   )
