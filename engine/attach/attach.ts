@@ -194,21 +194,13 @@ async function columnsOf(found: readonly Found[], forms: Forms) {
 }
 
 /** Gives parts to the files that are new, as those have that are written here. */
-async function register({ storage, parts, commits }: Store, found: readonly Found[]): Promise<Part[]> {
-  const made: Part[] = []
-  try {
-    const all: Part[] = []
-    for (const { part } of found) {
-      if (part.id === undefined) made.push({ ...part, id: await parts.register(storage.mark.id) })
-      const registered = part.id === undefined ? made.at(-1)! : { ...part, id: part.id }
-      if (part.id === undefined) await parts.describe(registered)
-      all.push(registered)
-    }
-    return all
-  } catch (error) {
-    await commits.discard(made)
-    throw error
-  }
+async function register({ storage, parts }: Store, found: readonly Found[]): Promise<Part[]> {
+  const isNew = ({ part }: Found) => part.id === undefined
+  const added = await parts.add(
+    storage.mark.id,
+    found.filter(isNew).map(({ part }) => part),
+  )
+  return found.map((one) => (isNew(one) ? added.shift()! : (one.part as Part)))
 }
 
 function difference(parts: readonly Part[], others: readonly Part[]): Part[] {

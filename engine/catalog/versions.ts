@@ -261,6 +261,23 @@ export async function removeVersions(t: Handle, where: string, ...parameters: Sq
   }
 }
 
+function describePart(t: Handle, part: Part, origin?: Origin, blockSums?: string): Promise<number> {
+  return t.run(
+    'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ?, origin = ?, block_sums = ?, attached = ? WHERE id = ?',
+    part.rows,
+    part.bytes,
+    part.rawBytes,
+    part.hash,
+    part.statistics && JSON.stringify(part.statistics),
+    new Date().toISOString(),
+    origin ? JSON.stringify(origin) : null,
+    blockSums ?? null,
+    part.attached ? JSON.stringify(part.attached) : null,
+    part.id,
+  )
+}
+
+const REGISTER = 'INSERT INTO parts (process) VALUES (?)'
 /** Parts are cached only with their version. */
 const UNCACHED = { changes: [] }
 
@@ -278,8 +295,19 @@ export class Parts {
 
   /** Registers a part that `process` is about to write. */
   register(process: string): Promise<number> {
-    const sql = 'INSERT INTO parts (process) VALUES (?)'
-    return this.#database.transaction((t) => t.insert(sql, process), UNCACHED)
+    return this.#database.transaction((t) => t.insert(REGISTER, process), UNCACHED)
+  }
+
+  /** Registers parts whose files are there already: all at once, because each write waits for the disk. */
+  add(process: string, parts: readonly Omit<Part, 'id'>[]): Promise<Part[]> {
+    return this.#database.transaction(async (t) => {
+      const added: Part[] = []
+      for (const part of parts) {
+        added.push({ ...part, id: await t.insert(REGISTER, process) })
+        await describePart(t, added.at(-1)!)
+      }
+      return added
+    }, UNCACHED)
   }
 
   /**
@@ -289,20 +317,7 @@ export class Parts {
    * @param blockSums the sums of its blocks, if it may be read by ranges
    */
   async describe(part: Part, origin?: Origin, blockSums?: string): Promise<void> {
-    const describe = (t: Handle) =>
-      t.run(
-        'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ?, origin = ?, block_sums = ?, attached = ? WHERE id = ?',
-        part.rows,
-        part.bytes,
-        part.rawBytes,
-        part.hash,
-        part.statistics && JSON.stringify(part.statistics),
-        new Date().toISOString(),
-        origin ? JSON.stringify(origin) : null,
-        blockSums ?? null,
-        part.attached ? JSON.stringify(part.attached) : null,
-        part.id,
-      )
+    const describe = (t: Handle) => describePart(t, part, origin, blockSums)
     const database = this.#database
     await (database.isShared ? database.transaction(describe, UNCACHED) : database.transient(describe))
   }
