@@ -3,7 +3,7 @@ import { EngineError, hint } from '../errors.ts'
 import { byKey } from '../filter/sql/narrow.ts'
 import { valueType } from '../filter/values.ts'
 import { severalRows } from '../ingest/parts/fill.ts'
-import type { Place, Repeated, SetColumns, WantedRows } from '../ingest/parts/parts.ts'
+import type { Place, Repeated, RowSelection, SetColumns } from '../ingest/parts/parts.ts'
 import type { UnnamedColumns } from '../ingest/request.ts'
 import { faultsOf, withDetails } from '../ingest/text/errors.ts'
 import { keyed } from '../plan/parts.ts'
@@ -17,7 +17,7 @@ export interface EditPlan {
   readonly mayHold: (part: Part) => boolean
   /** A condition, or the rows with the key of a row of these parts. */
   readonly condition:
-    | Exclude<WantedRows, { like: unknown }>
+    | Exclude<RowSelection, { like: unknown }>
     | { readonly like: readonly Part[]; readonly on: readonly number[] }
   /** New values of columns; without them, the rows are left out. */
   readonly set?: SetColumns
@@ -129,7 +129,7 @@ export class Edits {
     const files = pinned.files.slice(0, parts.length)
     const rows = Math.max(...parts.map((part) => part.rows))
     const given = 'like' in condition ? { ...condition, like: pinned.files.slice(parts.length) } : condition
-    const found = await jobs.find({ parts: files, rows, wanted: given }, { signal })
+    const found = await jobs.find({ parts: files, rows, selection: given }, { signal })
     if (refuse && 'on' in condition && Object.keys(found).length > 0) {
       await requireDistinct(this.#context, like, this.columns, condition.on, { signal, others: parts })
     }

@@ -12,7 +12,7 @@ const BEYOND_MOMENTS =
  * DuckDB's messages where a value in the data makes a correct expression fail, each with what the user is told. Our own
  * SQL raises errors that hold a whole sentence.
  */
-const FAILURES: readonly (readonly [said: RegExp, told: (match: RegExpExecArray) => string])[] = [
+const FAILURES: readonly (readonly [said: RegExp, message: (match: RegExpExecArray) => string])[] = [
   [
     /Overflow in (addition|subtraction|multiplication) of INT64 \(([^)]*)\)/,
     ([, operation, operands]) =>

@@ -137,7 +137,7 @@ export function verifyMessage(metadata: Uint8Array): MessageHead {
   if (type === MessageHeader.Schema) return { bodyLength, names: verifySchema(message.header(new Schema())) }
   if (type === MessageHeader.RecordBatch) verifyBatch(message.header(new RecordBatch()), bodyLength)
   else {
-    need(type === MessageHeader.DictionaryBatch)
+    assertValid(type === MessageHeader.DictionaryBatch)
     verifyBatch(message.header(new DictionaryBatch())?.data(), bodyLength)
   }
   return { bodyLength }
@@ -175,7 +175,7 @@ const UNREAD: Readonly<Record<number, string>> = { 22: 'RunEndEncoded', 25: 'Lis
 
 /** @param within the column, if the field is part of one */
 function verifyField(field: Field, names: string[], depth: number, within?: string): void {
-  need(depth < DEEPEST)
+  assertValid(depth < DEEPEST)
   const name = utf8Text((field.name(Encoding.UTF8_BYTES) ?? new Uint8Array()) as Uint8Array)
   if (name === undefined) throw malformed('A name in the schema of the Arrow stream is not valid UTF-8.')
   const column = within ?? name
@@ -217,20 +217,20 @@ function verifyBatch(batch: RecordBatch | null | undefined, bodyLength: number):
   }
   let left = batch.buffersLength()
   for (const buffer of items(left, (index) => batch.buffers(index))) {
-    need(count(buffer.offset()) + count(buffer.length()) <= bodyLength)
+    assertValid(count(buffer.offset()) + count(buffer.length()) <= bodyLength)
   }
   // These counts say how many buffers each column of views has. The library would read that many, present or not.
   for (const views of items(batch.variadicBufferCountsLength(), (index) =>
     batch.variadicBufferCounts(index),
   )) {
     left -= count(views)
-    need(left >= 0)
+    assertValid(left >= 0)
   }
 }
 
 /** The items of a vector, one by one: whoever reads each of them does not get beyond the end of the buffer. */
 function* items<T>(length: number, item: (index: number) => T | null): Generator<T> {
-  need(length >= 0)
+  assertValid(length >= 0)
   for (let index = 0; index < length; index++) yield item(index)!
 }
 
@@ -263,17 +263,19 @@ class CheckedBuffer extends ByteBuffer {
   }
 
   #check(at: number, bytes: number): void {
-    need(at >= 0 && at + bytes <= this.capacity() && ++this.#reads <= MOST_READS_A_BYTE * this.capacity())
+    assertValid(
+      at >= 0 && at + bytes <= this.capacity() && ++this.#reads <= MOST_READS_A_BYTE * this.capacity(),
+    )
   }
 }
 
 function count(value: bigint | null): number {
   const number = Number(value)
-  need(Number.isSafeInteger(number) && number >= 0)
+  assertValid(Number.isSafeInteger(number) && number >= 0)
   return number
 }
 
-export function need(condition: boolean): void {
+export function assertValid(condition: boolean): void {
   if (!condition) throw contradiction()
 }
 

@@ -108,10 +108,10 @@ class Growing {
   }
 
   #reserve(more: number): void {
-    const wanted = this.length + more
-    if (wanted <= this.#bytes.length) return
-    if (wanted > this.#most) throw new RangeError('An LZ4 frame is too large.')
-    const larger = new Uint8Array(Math.min(Math.max(wanted, 2 * this.#bytes.length), this.#most))
+    const needed = this.length + more
+    if (needed <= this.#bytes.length) return
+    if (needed > this.#most) throw new RangeError('An LZ4 frame is too large.')
+    const larger = new Uint8Array(Math.min(Math.max(needed, 2 * this.#bytes.length), this.#most))
     larger.set(this.taken())
     this.#bytes = larger
   }

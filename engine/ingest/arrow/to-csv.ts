@@ -20,7 +20,7 @@ import { malformed, outOfRange, outOfRangeInside } from '../text/errors.ts'
 import { periodReason } from '../text/periods.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { TEXT_KIND } from '../text/text-kinds.ts'
-import { arrowMessages, need, verifyFile } from './arrow-messages.ts'
+import { arrowMessages, assertValid, verifyFile } from './arrow-messages.ts'
 import { unpackLz4 } from './lz4.ts'
 import { isText, textReader, typeOfArrow } from './read-text.ts'
 
@@ -143,22 +143,22 @@ function checkBatch(batch: RecordBatch): void {
  */
 function checkData(data: Data): void {
   const { type, length, offset, children } = data
-  need(Number.isSafeInteger(length) && length >= 0 && offset >= 0)
+  assertValid(Number.isSafeInteger(length) && length >= 0 && offset >= 0)
   const { nullBitmap } = data
-  if (nullBitmap && nullBitmap.length > 0) need(nullBitmap.length * 8 >= offset + length)
+  if (nullBitmap && nullBitmap.length > 0) assertValid(nullBitmap.length * 8 >= offset + length)
   if (DataType.isDictionary(type)) {
-    need(data.values.length >= length && data.dictionary !== undefined)
+    assertValid(data.values.length >= length && data.dictionary !== undefined)
     for (const chunk of data.dictionary!.data) checkData(chunk)
   } else if (DataType.isStruct(type)) {
-    for (const child of children) need(child.length >= length)
+    for (const child of children) assertValid(child.length >= length)
   } else if (DataType.isFixedSizeList(type)) {
-    need(children[0]!.length >= length * type.listSize)
+    assertValid(children[0]!.length >= length * type.listSize)
   } else if (data.valueOffsets !== undefined && !DataType.isUnion(type)) {
     checkOffsets(data, children[0]?.length ?? data.values.length)
   } else if (DataType.isBool(type)) {
-    need(data.values.length * 8 >= offset + length)
+    assertValid(data.values.length * 8 >= offset + length)
   } else if (!DataType.isNull(type) && !DataType.isUnion(type)) {
-    need(data.values.length >= length * data.stride)
+    assertValid(data.values.length >= length * data.stride)
   }
   for (const child of children) checkData(child)
 }
@@ -167,14 +167,14 @@ function checkOffsets(data: Data, end: number): void {
   const { length } = data
   if (length === 0) return
   const offsets = data.valueOffsets as ArrayLike<number | bigint>
-  need(offsets.length > length)
+  assertValid(offsets.length > length)
   let before = 0
   for (let index = 0; index <= length; index++) {
     const offset = Number(offsets[index])
-    need(offset >= before)
+    assertValid(offset >= before)
     before = offset
   }
-  need(before <= end)
+  assertValid(before <= end)
 }
 
 /** A function that writes a row of a batch. */

@@ -177,7 +177,7 @@ async function copyInto(
 }
 
 /** Which rows of parts: those for which a condition holds, or those with the same key as a row of `like`. */
-export type WantedRows =
+export type RowSelection =
   | { readonly where: string; readonly parameters: readonly string[] }
   | { readonly like: readonly string[]; readonly on: readonly number[] }
 
@@ -185,7 +185,7 @@ export interface FindInput {
   readonly parts: readonly string[]
   /** The most rows that one of them has. */
   readonly rows: number
-  readonly wanted: WantedRows
+  readonly selection: RowSelection
 }
 
 /** Rows of one part, a bit for each: text of 0 and 1. */
@@ -224,14 +224,14 @@ export const sameKey = (on: readonly number[]) =>
  */
 export async function findRows(
   duck: Duck,
-  { parts, rows, wanted }: FindInput,
+  { parts, rows, selection }: FindInput,
   options: RunOptions,
 ): Promise<Record<number, FoundRows>> {
   const [from, parameters] =
-    'where' in wanted
-      ? [`${readParts(parts)} WHERE ${wanted.where}`, wanted.parameters]
+    'where' in selection
+      ? [`${readParts(parts)} WHERE ${selection.where}`, selection.parameters]
       : [
-          `(SELECT *, file_index, file_row_number FROM ${readParts(parts)}) p SEMI JOIN ${readParts(wanted.like)} u ON ${sameKey(wanted.on)}`,
+          `(SELECT *, file_index, file_row_number FROM ${readParts(parts)}) p SEMI JOIN ${readParts(selection.like)} u ON ${sameKey(selection.on)}`,
           [],
         ]
   const found = await explained(

@@ -100,15 +100,15 @@ const TABLES =
   "SELECT s.name FROM sqlite_schema s JOIN pragma_table_list l ON l.name = s.name AND l.schema = 'main' " +
   "WHERE l.type = 'table' AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY s.rowid"
 
-function chosen(tables: readonly string[], wanted: string | undefined): string {
+function chosen(tables: readonly string[], requested: string | undefined): string {
   if (tables.length === 0) throw malformed('The SQLite database has no table.')
-  const table = wanted ?? (tables.length === 1 ? tables[0]! : '')
+  const table = requested ?? (tables.length === 1 ? tables[0]! : '')
   if (tables.includes(table)) return table
   const names = tables.map(quoteValue).join(', ')
   throw malformed(
-    wanted === undefined
+    requested === undefined
       ? `The SQLite database has several tables: name one of ${names} with ${hint('table=')}.`
-      : `The SQLite database has no table ${quoteValue(wanted)}; it has ${names}.`,
+      : `The SQLite database has no table ${quoteValue(requested)}; it has ${names}.`,
     { option: 'table', tables },
   )
 }

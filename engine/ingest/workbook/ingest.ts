@@ -84,9 +84,9 @@ async function rewrite(
   await using book = await open(request)
   await using sink = await FileSink.create(target)
   let table: SheetTable | undefined
-  const { sheet: wanted, skip = 0 } = options
+  const { sheet: requested, skip = 0 } = options
   let header: readonly string[] | undefined
-  const sheets = sheetsFrom(book, wanted)
+  const sheets = sheetsFrom(book, requested)
   const zeroFormulas: string[] = []
   for (const sheet of sheets) {
     let names: readonly string[] | undefined
@@ -117,7 +117,7 @@ async function rewrite(
   }
   if (!table)
     throw malformed(
-      `${emptySheet(book, wanted)}: its first row has to be a header with the names of the columns.`,
+      `${emptySheet(book, requested)}: its first row has to be a header with the names of the columns.`,
       { sheets: book.sheets.map(({ name }) => name) },
     )
   const result = table.result(target)
@@ -272,25 +272,25 @@ function refuseRounded(rounded: Rounded, targets: Rewritten['targets']): void {
   }
 }
 
-/** The visible sheets, or those from the wanted one on. @throws EngineError `invalid_upload` if there are none */
-function sheetsFrom({ sheets }: Book, wanted: string | undefined): Book['sheets'] {
+/** The visible sheets, or those from the requested one on. @throws EngineError `invalid_upload` if there are none */
+function sheetsFrom({ sheets }: Book, requested: string | undefined): Book['sheets'] {
   const visible = sheets.filter(({ isHidden }) => !isHidden)
-  if (wanted === undefined) {
+  if (requested === undefined) {
     if (visible.length > 0) return visible
     throw malformed(
       `All sheets of the workbook are hidden: name one of ${namesOf(sheets)} with ${hint('sheet=')}.`,
       { option: 'sheet', sheets: sheets.map(({ name }) => name) },
     )
   }
-  const at = sheets.findIndex(({ name }) => name === wanted)
+  const at = sheets.findIndex(({ name }) => name === requested)
   if (at < 0) {
-    throw malformed(`The workbook has no sheet ${quoteValue(wanted)}; it has ${namesOf(sheets)}.`)
+    throw malformed(`The workbook has no sheet ${quoteValue(requested)}; it has ${namesOf(sheets)}.`)
   }
   return sheets.filter(({ isHidden }, index) => index === at || (index > at && !isHidden))
 }
 
-function emptySheet({ sheets }: Book, wanted: string | undefined): string {
-  if (wanted !== undefined) return `The sheet ${quoteValue(wanted)} is empty`
+function emptySheet({ sheets }: Book, requested: string | undefined): string {
+  if (requested !== undefined) return `The sheet ${quoteValue(requested)} is empty`
   if (sheets.length === 1) return 'The first sheet is empty'
   return `The first sheet is empty, and ${hint('sheet=')} does not say which of ${namesOf(sheets)} to read`
 }

@@ -288,9 +288,9 @@ function microsOfDay(serial: number, digits: string): number {
   const decimals = /\.(\d+)$/.exec(digits)?.[1]?.length ?? 0
   const length = digits.replace(/\D/g, '').length
   const half = (places: number) => 0.5 * 10 ** -places * DAY_MICROS
-  const told = 2 ** (Math.floor(Math.log2(Math.max(serial, 1))) - 52) * DAY_MICROS
+  const resolution = 2 ** (Math.floor(Math.log2(Math.max(serial, 1))) - 52) * DAY_MICROS
   // Sixteen digits are a double that was rounded once more; zeros at their end are not written.
-  const sixteen = half(decimals + 16 - length) + told
+  const sixteen = half(decimals + 16 - length) + resolution
   const written = length > 16 ? 0 : length === 16 ? sixteen : Math.max(sixteen, Math.min(5, half(decimals)))
-  return Math.abs(exact - millis) <= Math.max(written, told) ? millis : micros
+  return Math.abs(exact - millis) <= Math.max(written, resolution) ? millis : micros
 }

@@ -32,9 +32,9 @@ export async function ingestZip(
   request: ReadRequest,
   ingest: (duck: Duck, request: ReadRequest) => Promise<IngestResult>,
 ): Promise<IngestResult> {
-  const { entry: wanted, ...others } = request.options ?? {}
+  const { entry: requested, ...others } = request.options ?? {}
   await using unpacked = new TemporaryFile(duck.tempDirectory)
-  const { entries, entry } = await unpackEntry(request, wanted, unpacked.path)
+  const { entries, entry } = await unpackEntry(request, requested, unpacked.path)
   const { format, gzip } = guessedFormat(await readStart(unpacked.path, HEAD_BYTES), entry)
   if (format === 'zip')
     throw malformed(
@@ -48,7 +48,7 @@ export async function ingestZip(
     ...{ file: unpacked.path, format, gzip, options },
     onProgress: ({ rows }) => onProgress?.({ bytes, rows }),
   })
-  const chosen = result.options && { ...result.options, ...(wanted !== undefined && { entry: wanted }) }
+  const chosen = result.options && { ...result.options, ...(requested !== undefined && { entry: requested }) }
   return { ...result, ...(chosen && { options: chosen }), ...(entries && { entries, entry }) }
 }
 
@@ -59,18 +59,18 @@ function optionsFor(format: UploadFormat, { dialect, ...others }: UploadOptions)
   return options
 }
 
-async function unpackEntry(request: ReadRequest, wanted: string | undefined, target: string) {
+async function unpackEntry(request: ReadRequest, requested: string | undefined, target: string) {
   const { file, limits, signal } = request
   const binary = binaryFormat(await readStart(file, BINARY_BYTES))
   if (binary === 'gzip' || binary === 'zstd') {
-    if (wanted !== undefined)
+    if (requested !== undefined)
       throw malformed('The file is no archive of several: leave entry out.', { option: 'entry' })
     await unpack(request, target)
     return { entry: '' }
   }
   await using zip = await ZipReader.open(file, limits.unpackedBytes, 'archive')
   const entries = tablesIn(zip.entries)
-  const entry = choose(zip.entries, entries, wanted)
+  const entry = choose(zip.entries, entries, requested)
   const bounds = unpackingTo(limits.unpackedBytes, entry.compressedSize)
   await spool(zip.read(entry), target, { ...bounds, signal })
   return { entries, entry: entry.fileName }
@@ -86,18 +86,18 @@ function tablesIn(all: ReadonlyMap<string, Entry>): readonly string[] {
 function choose(
   all: ReadonlyMap<string, Entry>,
   tables: readonly string[],
-  wanted: string | undefined,
+  requested: string | undefined,
 ): Entry {
-  const found = all.get(wanted ?? (tables.length === 1 ? tables[0]! : ''))
+  const found = all.get(requested ?? (tables.length === 1 ? tables[0]! : ''))
   if (found) return found
   if (tables.length === 0) throw malformed('The archive holds no file.')
   const entries = tables.slice(0, MOST_LISTED)
   const names = entries.slice(0, 20).map(quoteValue).join(', ')
   const more = tables.length > 20 ? ` and ${tables.length - 20} more` : ''
   throw malformed(
-    wanted === undefined
+    requested === undefined
       ? `The archive holds several tables: name one of ${names}${more} with ${hint('entry=')}.`
-      : `The archive has no file ${quoteValue(wanted)}; it has ${names}${more}.`,
+      : `The archive has no file ${quoteValue(requested)}; it has ${names}${more}.`,
     { option: 'entry', entries },
   )
 }
