@@ -188,7 +188,7 @@ it.each([
   ['notes.TXT.gz', { format: 'csv', gzip: true }],
   ['a.b.jsonl.gz', { format: 'ndjson', gzip: true }],
   ['a.feather', { format: 'arrow', gzip: false }],
-  ['a.xlsx.gz', undefined],
+  ['a.xlsx.gz', { format: 'zip', gzip: false }],
   ['a.doc', undefined],
   ['csv', undefined],
 ])('%s is uploaded as %j', (name, kind) => {
