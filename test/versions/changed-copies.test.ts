@@ -133,7 +133,7 @@ test('changes are what differs between the rows of versions, whatever has been w
         }
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 12 },
   )
 })
 

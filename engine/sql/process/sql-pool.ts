@@ -12,6 +12,8 @@ const MOST_OF_ONE = 2
 const MOST_CPU_SECONDS = 1_800
 /** A statement that takes more CPU time goes on with a lower priority. */
 const QUICK_SECONDS = 1
+/** While a statement runs for longer, a process is started for the next one. */
+const SPARE_MS = 1_000
 /** How much nicer than the server the process is whose rows nobody waits for. */
 const BACKGROUND_NICENESS = 15
 
@@ -80,11 +82,14 @@ export class SqlPool {
       try {
         const lent = pool.lend()
         // The next one need not wait until a process has started, which takes long on a busy machine.
-        if (!background && slots.running < MOST_PROCESSES - 1) pool.warm()
+        const spare = setTimeout(() => {
+          if (!background && slots.running < MOST_PROCESSES - 1) pool.warm()
+        }, SPARE_MS).unref()
         lent.process.allowCpu(background?.cpuSeconds ?? MOST_CPU_SECONDS)
         return {
           process: lent.process,
           [Symbol.dispose]: () => {
+            clearTimeout(spare)
             lent[Symbol.dispose]()
             slot[Symbol.dispose]()
           },
