@@ -38,8 +38,8 @@ export const READING = {
     about: 'The character between fields.',
     details: 'In addresses and commands, `tab` is a tab.',
   },
-  quote: {
-    http: 'quote',
+  quotes: {
+    http: 'quotes',
     kind: 'text',
     values: ['"', "'"],
     formats: TEXT,

@@ -198,6 +198,8 @@ const SIGNS: Readonly<Record<string, string>> = {
   ',': 'Comma',
   ' ': 'Space',
   "'": 'Apostrophe',
+  '"': 'QuotationMark',
+  '\\': 'ReverseSolidus',
 }
 
 /** The parameters of a query string for options, as JSON Schema. */

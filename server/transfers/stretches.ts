@@ -153,7 +153,7 @@ class Rows {
 
   constructor({ format, options = {}, commit }: Omit<StretchOptions, 'signal'>) {
     const isText = format !== 'ndjson'
-    for (const option of ['quote', 'escape'] as const) {
+    for (const option of ['quotes', 'escape'] as const) {
       if (!isText || options[option] === undefined) continue
       throw invalidOption(
         `${hint(`${option}=`)} is for whole files: rows that are committed while they come are quoted as csv has it.`,

@@ -40,7 +40,7 @@ describe('quotes and escapes of other programs', () => {
     ['Spark', 'csv', SPARK, { escape: '\\' }, SPARK_VALUES],
     ['PostgreSQL', 'tsv', POSTGRES, { escape: 'backslash' }, POSTGRES_VALUES],
     ['MySQL', 'csv', MYSQL, { escape: 'backslash' }, MYSQL_VALUES],
-    ['single quotes', 'csv', SINGLE, { quote: "'" }, SINGLE_VALUES],
+    ['single quotes', 'csv', SINGLE, { quotes: "'" }, SINGLE_VALUES],
   ] as const)('of %s are read with their options, and found by dialect=auto', async (_, format, text, options, values) => {
     expect((await read(text, options, format)).values).toEqual(values)
     const auto = await read(text, { dialect: 'auto' }, format)
@@ -50,7 +50,7 @@ describe('quotes and escapes of other programs', () => {
 
   test('are found with other delimiters', async () => {
     const { values, chosen } = await read(SINGLE.replaceAll(',', ';'), { dialect: 'auto' })
-    expect(chosen).toEqual({ quote: "'", delimiter: ';' })
+    expect(chosen).toEqual({ quotes: "'", delimiter: ';' })
     expect(values[0]).toEqual(['1', 'x; y'])
   })
 
@@ -62,20 +62,20 @@ describe('quotes and escapes of other programs', () => {
     const { values, chosen } = await read(text, { dialect: 'auto' })
     expect(values[1]?.[1]).toBe(value)
     expect(chosen).not.toHaveProperty('escape')
-    expect(chosen).not.toHaveProperty('quote')
+    expect(chosen).not.toHaveProperty('quotes')
   })
 
   test('that are not closed are errors, and so is text behind them', async () => {
-    expect(await bench.refusal('csv', "a\n'x\n", { options: { quote: "'" } })).toContain(
+    expect(await bench.refusal('csv', "a\n'x\n", { options: { quotes: "'" } })).toContain(
       'a quoted field is not closed',
     )
-    expect(await bench.refusal('csv', "a,b\n'x'y,1\n", { options: { quote: "'" } })).toContain(
+    expect(await bench.refusal('csv', "a,b\n'x'y,1\n", { options: { quotes: "'" } })).toContain(
       'text after the closing quote of field 1',
     )
   })
 
   test('are for delimiters of one byte', async () => {
-    expect(await bench.refusal('csv', 'a§b\n1§2\n', { options: { quote: "'", delimiter: '§' } })).toBe(
+    expect(await bench.refusal('csv', 'a§b\n1§2\n', { options: { quotes: "'", delimiter: '§' } })).toBe(
       '400 invalid_option: quote and escape are for delimiters of ASCII.',
     )
   })
@@ -105,7 +105,7 @@ const WRITERS: Readonly<Record<string, readonly [UploadOptions, (text: string) =
         .replaceAll('\n', '\\n')
         .replaceAll('\r', '\\r'),
   ],
-  single: [{ quote: "'" }, (text) => `'${text.replaceAll("'", "''")}'`],
+  single: [{ quotes: "'" }, (text) => `'${text.replaceAll("'", "''")}'`],
 }
 
 test.each(Object.entries(WRITERS))('any text is the same in RFC 4180, in pieces of any length: %s', (_, [

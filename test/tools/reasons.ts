@@ -58,6 +58,12 @@ export const REASONS: readonly Reason[] = [
   },
   {
     tools: ['LibreOffice'],
+    way: 'upload',
+    types: ['timestamptz'],
+    because: 'LibreOffice saves times without their offset. Upload with zone=UTC.',
+  },
+  {
+    tools: ['LibreOffice'],
     types: ['timestamp, extremes'],
     because: 'The program rounds times to milliseconds.',
   },
@@ -121,7 +127,7 @@ export const REASONS: readonly Reason[] = [
     way: 'upload',
     types: ['date, extremes', 'timestamp, extremes', 'timestamptz'],
     because:
-      'R writes years without leading zeros, and moments without fractions, unless you format them yourself.',
+      'R writes years without leading zeros, and moments without fractions and offsets, unless you format them yourself.',
   },
   {
     tools: ['pandas'],

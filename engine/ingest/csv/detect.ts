@@ -119,7 +119,7 @@ function quotedLayout({ text, end, isWhole }: TableSample, usual: string, known:
     const even = forms.filter(({ layout }) => isEven(layout))
     return { form: even.find(({ layout }) => layout.records[0]!.length > 1) ?? even[0], any: forms[0]! }
   }
-  const { quote, escape: escaped } = known
+  const { quotes: quote, escape: escaped } = known
   if (quote !== undefined || escaped !== undefined) {
     const { form, any } = formOf(known)
     return { quoting: {}, ...(form ?? any), shownBy: undefined }

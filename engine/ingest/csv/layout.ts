@@ -32,7 +32,7 @@ export const LAYOUT_RULES: readonly Rule[] = [
       'others do. A header without a delimiter over rows in which each comma is followed by a space is one column of text.',
   },
   {
-    option: 'quote',
+    option: 'quotes',
     about: "Rows have as many fields as the header only if single quotes are around fields: `'x, y'` is one.",
   },
   {
@@ -120,7 +120,7 @@ export const QUOTINGS: readonly {
     fits: isEscaped,
   },
   { options: { escape: '\\' }, pattern: /\\"/ },
-  { options: { quote: "'" }, pattern: /(?<=^|[,;|\t])'[^'\n]*[,;|\t]/m },
+  { options: { quotes: "'" }, pattern: /(?<=^|[,;|\t])'[^'\n]*[,;|\t]/m },
 ]
 
 /** Where the header is, and the delimiter that splits the records below it, by the rules. */

@@ -18,7 +18,7 @@ const CONTROLS: ReadonlyMap<number, number> = new Map(
 const AT = { start: 0, plain: 1, quoted: 2, quote: 3, tail: 4 } as const
 
 /**
- * Writes csv whose fields are quoted or escaped in other ways as RFC 4180 has it, piece by piece: `quote='`; `escape=\`, by
+ * Writes csv whose fields are quoted or escaped in other ways as RFC 4180 has it, piece by piece: `quotes='`; `escape=\`, by
  * which quotes within quotes have a backslash, as Spark writes them; `escape=backslash`, by which any character may have
  * one and `\N` is null, as PostgreSQL and MySQL write them; and lines that end with CR.
  */
@@ -42,7 +42,11 @@ export class Requoter {
   #out: Buffer = Buffer.alloc(0)
   #written = 0
 
-  constructor({ quote = '"', escape: escaped }: UploadOptions, delimiter: string, hasReturns = false) {
+  constructor(
+    { quotes: quote = '"', escape: escaped }: UploadOptions,
+    delimiter: string,
+    hasReturns = false,
+  ) {
     if (delimiter.length !== 1 || delimiter > '\x7f') {
       throw invalidOption('quote and escape are for delimiters of ASCII.', 'delimiter')
     }
@@ -204,7 +208,7 @@ export class Requoting implements PieceReader {
   }
 
   #made(start: Buffer): Requoter | null {
-    const { quote, escape: escaped } = this.#options
+    const { quotes: quote, escape: escaped } = this.#options
     const hasReturns = hasOnlyReturns(start)
     const isPlain = (quote ?? '"') === '"' && escaped === undefined && !hasReturns
     return isPlain ? null : new Requoter(this.#options, this.#delimiter, hasReturns)

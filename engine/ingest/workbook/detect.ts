@@ -32,7 +32,7 @@ export class SheetSample {
    * types, so that their values need no options, except for words for nothing.
    */
   detect({ dialect: _, ...given }: UploadOptions, known: KnownColumns): Detected {
-    const sheet = { delimiter: ',', decimal: '.', quote: '"' } as const
+    const sheet = { delimiter: ',', decimal: '.', quotes: '"' } as const
     const { options, why } = findTable(this.#csv(), 'csv', { ...given, ...sheet }, { ...known, columns: [] })
     const { header: _header, ...found } = options
     const words = given.nulls ? [] : this.#words({ ...given, ...found })
