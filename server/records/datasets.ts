@@ -183,7 +183,6 @@ export const DATASET_CHANGES = {
 /** A JSON merge patch (RFC 7396). */
 export const DATASET_PATCH = {
   ...DATASET_CHANGES,
-  component: 'DatasetPatch',
   properties: {
     name: NEW_DATASET.properties.name,
     description: orNull(description),

@@ -43,7 +43,6 @@ export const REPOSITORY_CHANGES = { ...object([], REPOSITORY_FIELDS), minPropert
 /** A JSON merge patch (RFC 7396). */
 export const REPOSITORY_PATCH = {
   ...REPOSITORY_CHANGES,
-  component: 'RepositoryPatch',
   properties: { ...REPOSITORY_FIELDS, description: orNull(description) },
 } as const
 

@@ -4,7 +4,7 @@ import { CHANGE, fromHttp, QUERY } from '../../engine/options.ts'
 import { MERGE_PATCH, pageOf, parameters, parametersOf } from '../http/input.ts'
 import { errors, json, tagged } from '../openapi/describe.ts'
 import { DATASET, EDITED_ROWS, VERSION_RECORD } from '../records/datasets.ts'
-import { listOf, named, object } from '../records/schema.ts'
+import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { datasetFor, pathVersion, type Routes, rowsChange, tagOf } from './routes.ts'
 
@@ -105,12 +105,12 @@ export function editRoutes(app: Routes, services: Services): void {
         'One commit; `$filter` is required. The body has new values by column. Text that begins with `=` is an ' +
         "expression as in `$compute`, such as `=price mul 1.1`; text with an equals sign is `='=x'`. The rows keep their places.",
       consumes: ['application/json', MERGE_PATCH],
-      body: named('NewValues', {
+      body: {
         type: 'object',
         minProperties: 1,
         additionalProperties: true,
         examples: [{ status: 'revised', price: '=price mul 1.1' }],
-      }),
+      },
     },
     handler: (request) => change(request, request.body as Record<string, Cell>),
   })
