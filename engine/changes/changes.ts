@@ -173,18 +173,21 @@ async function ifKept(reading: Promise<Lease>): Promise<Lease | undefined> {
  * column whose type has changed to one that does not hold its older values is text; numbers are doubles if some are.
  */
 function columnsOf(versions: readonly Version[]): Column[] {
-  const found = new Map<string, Column>()
+  const found = new Map<string, { column: Column; versions: number }>()
   // The version before the first upload, which may have been restored, has no columns.
   const some = versions.filter(({ columns }) => columns.length > 0).toReversed()
   for (const { columns } of some) {
     for (const column of columns) {
-      const known = found.get(column.name) ?? column
+      const { column: known, versions } = found.get(column.name) ?? { column, versions: 0 }
       const nullable = known.nullable || column.nullable
-      found.set(column.name, { ...known, nullable, type: holdingBoth(column.type, known.type) })
+      const type = holdingBoth(column.type, known.type)
+      found.set(column.name, { column: { ...known, nullable, type }, versions: versions + 1 })
     }
   }
-  const isInAll = (name: string) => some.every(({ columns }) => columns.some((one) => one.name === name))
-  return [...found.values()].map((column) => (isInAll(column.name) ? column : { ...column, nullable: true }))
+  return [...found.values()].map(({ column, versions }) => ({
+    ...column,
+    nullable: column.nullable || versions < some.length,
+  }))
 }
 
 function holdingBoth(older: ColumnType, newer: ColumnType): ColumnType {

@@ -19,7 +19,7 @@ import type {
   Version,
   WrittenDataset,
 } from '../records/index.ts'
-import { Download, eventsOf, jsonLines } from './download.ts'
+import { Download, eventsOf, jsonLines, type Link } from './download.ts'
 import { errorIn, ParquetryError, requireKnown } from './errors.ts'
 import {
   dataRequest,
@@ -43,14 +43,6 @@ import { type CallOptions, Calls, type PageOptions, pause, type Request } from '
 /** How long to wait before a stream of changes is opened again. */
 const RECONNECT_SECONDS = 0.25
 
-/** A URL that downloads one export without an API key. */
-export interface Link {
-  readonly id: number
-  readonly url: URL
-  /** ISO 8601. */
-  readonly expiresAt: string
-}
-
 /** Datasets, which are tables with typed columns. */
 export class Datasets extends Calls {
   /** Lists the datasets that the account may read. Wide tables come without their columns unless `columns` is true. */
@@ -62,6 +54,11 @@ export class Datasets extends Calls {
 
   get(id: number, options: CallOptions = {}): Promise<Dataset> {
     return this.transport.json({ path: ['datasets', id], ...options })
+  }
+
+  /** @param name `repository/dataset`, or `owner/repository/dataset` */
+  named(name: string, options: CallOptions = {}): Promise<Dataset> {
+    return this.transport.json({ path: ['d', ...name.split('/')], ...options })
   }
 
   create(fields: NewDataset, options: CallOptions = {}): Promise<Dataset> {

@@ -1,5 +1,13 @@
 import { ParquetryError } from './errors.ts'
 
+/** A URL that downloads one export without an API key. */
+export interface Link {
+  readonly id: number
+  readonly url: URL
+  /** ISO 8601. */
+  readonly expiresAt: string
+}
+
 /**
  * The body of a download. Iterate over its chunks once, or take it whole; leaving the loop ends the request. If the
  * connection breaks, reading throws `interrupted`, so that an incomplete file is never taken for a complete one.

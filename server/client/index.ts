@@ -12,8 +12,8 @@ import { type CallOptions, type ClientOptions, type PageOptions, Transport } fro
 export type { ColumnType, Format } from '../../engine/types/index.ts'
 export type * from '../records/index.ts'
 export type { Accounts, ManagedAccounts, UserKeys } from './accounts.ts'
-export type { Datasets, Link } from './datasets.ts'
-export type { Download } from './download.ts'
+export type { Datasets } from './datasets.ts'
+export type { Download, Link } from './download.ts'
 export { ParquetryError } from './errors.ts'
 export type {
   FollowOptions,

@@ -1,5 +1,5 @@
 import { describe, type Option, type OptionTable, plainName } from '../../engine/options.ts'
-import { type Client, ParquetryError } from '../client/index.ts'
+import type { Client } from '../client/index.ts'
 import type { JsonSchema, object } from '../records/schema.ts'
 
 /** A tool for agents. All tools are read-only and have the permissions of the client's key. */
@@ -81,23 +81,7 @@ export async function datasetId(
   signal: AbortSignal,
 ): Promise<number> {
   if (typeof given === 'number' || /^\d+$/.test(given)) return Number(given)
-  const [datasets, repositories] = await Promise.all([
-    client.datasets.list({ signal }),
-    client.repositories.list({ signal }),
-  ])
-  const homes = new Map(repositories.map((one) => [one.id, one]))
-  const found = datasets.flatMap(({ id, name, repositoryId }) => {
-    const { name: repository, owner } = homes.get(repositoryId) ?? {}
-    const short = `${repository}/${name}`
-    const long = `${owner}/${short}`
-    return given === short || given === long ? [{ id, long }] : []
-  })
-  if (found.length === 1) return found[0]!.id
-  const problem =
-    found.length === 0
-      ? `There is no dataset ${JSON.stringify(given)}; find_datasets lists them.`
-      : `Several datasets have that name: ${found.map(({ id, long }) => `${long} (${id})`).join(', ')}.`
-  throw new ParquetryError(problem, { status: 404, code: 'not_found' })
+  return (await client.datasets.named(given, { signal })).id
 }
 
 const TEXT = { type: 'string' }

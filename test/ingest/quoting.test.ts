@@ -76,7 +76,7 @@ describe('quotes and escapes of other programs', () => {
 
   test('are for delimiters of one byte', async () => {
     expect(await bench.refusal('csv', 'a§b\n1§2\n', { options: { quotes: "'", delimiter: '§' } })).toBe(
-      '400 invalid_option: quote and escape are for delimiters of ASCII.',
+      '400 invalid_option: quotes and escape are for delimiters of ASCII.',
     )
   })
 })

@@ -137,7 +137,7 @@ describe.each([
       expect(await ask(agent, 'query_dataset', { dataset, top: 0 })).toMatchObject({ matching: 344 })
     }
     const { error } = await ask(agent, 'query_dataset', { dataset: 'samples/pinguins' })
-    expect(error).toBe('There is no dataset "samples/pinguins"; find_datasets lists them.')
+    expect(error).toContain('There is no dataset "samples/pinguins"')
   })
 
   test('what was its warmest day?', async () => {
@@ -246,6 +246,21 @@ test('an agent sees what its key may see, and nothing without one', async () => 
   await own.close()
   await expect(overHttp('wrong')).rejects.toThrow(/The API key is not valid/)
   await expect(overStdio('wrong')).rejects.toThrow()
+})
+
+test("a name means one's own dataset before what a stranger has published under it", async () => {
+  const { apiKey } = await api.accounts.create({ name: 'stranger', plan: 'free' })
+  const publish = async (client: Api, isPrivate: boolean, rows: object[]) => {
+    const { id: repositoryId } = await client.repositories.create({ name: 'ours', private: isPrivate })
+    const { id } = await client.datasets.create({ name: 'figures', repositoryId })
+    await client.datasets.append(id, { rows } as never)
+  }
+  await publish(new Api({ url: served.url, key: apiKey }), false, [{ n: 1 }])
+  await publish(api, true, [{ n: 1 }, { n: 2 }])
+  const agent = await overHttp()
+  const count = async (dataset: string) => (await ask(agent, 'query_dataset', { dataset, top: 0 })).matching
+  expect([await count('ours/figures'), await count('stranger/ours/figures')]).toEqual([2, 1])
+  await agent.close()
 })
 
 describe('datasets as resources', () => {

@@ -48,7 +48,7 @@ export class Requoter {
     hasReturns = false,
   ) {
     if (delimiter.length !== 1 || delimiter > '\x7f') {
-      throw invalidOption('quote and escape are for delimiters of ASCII.', 'delimiter')
+      throw invalidOption('quotes and escape are for delimiters of ASCII.', 'delimiter')
     }
     this.#quote = quote.charCodeAt(0)
     this.#delimiter = delimiter.charCodeAt(0)

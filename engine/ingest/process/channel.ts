@@ -7,7 +7,10 @@ const HEAD_BYTES = 4
 /** Messages between two processes. Their form keeps undefined, NaN and bytes, which JSON would lose. */
 export class Channel<Sent, Heard> {
   readonly #stream: Duplex
-  #rest: Buffer = Buffer.alloc(0)
+  /** What has come of the next message, and how many bytes it needs at least. */
+  #pieces: Buffer[] = []
+  #length = 0
+  #needed = HEAD_BYTES
 
   constructor(stream: Duplex, hear: (message: Heard) => void) {
     this.#stream = stream
@@ -26,13 +29,18 @@ export class Channel<Sent, Heard> {
   }
 
   #take(data: Buffer, hear: (message: Heard) => void): void {
-    let rest = this.#rest.length > 0 ? Buffer.concat([this.#rest, data]) : data
-    while (rest.length >= HEAD_BYTES && rest.length >= HEAD_BYTES + rest.readUInt32LE(0)) {
-      const end = HEAD_BYTES + rest.readUInt32LE(0)
-      const message = rest.subarray(HEAD_BYTES, end)
-      rest = rest.subarray(end)
-      hear(deserialize(message))
+    this.#pieces.push(data)
+    this.#length += data.length
+    // A large message is put together once, not again with each of its pieces.
+    while (this.#length >= this.#needed) {
+      const all = Buffer.concat(this.#pieces)
+      const end = HEAD_BYTES + all.readUInt32LE(0)
+      const isWhole = all.length >= end
+      const rest = isWhole ? all.subarray(end) : all
+      this.#pieces = [rest]
+      this.#length = rest.length
+      this.#needed = isWhole ? HEAD_BYTES : end
+      if (isWhole) hear(deserialize(all.subarray(HEAD_BYTES, end)))
     }
-    this.#rest = rest
   }
 }
