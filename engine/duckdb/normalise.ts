@@ -38,26 +38,16 @@ export function normaliseColumn(duckType: string, sql: string): NormalisedColumn
  * The same for a column of a Parquet file. Its times with a zone are all in UTC, and become times of day: pyarrow before
  * version 22 marked all times so.
  */
-export function normaliseParquetColumn(
-  duckType: string,
-  sql: string,
-  { truncate = false } = {},
-): NormalisedColumn {
-  const renamed = {
-    'TIME WITH TIME ZONE': 'TIME IN UTC',
-    ...(truncate && { TIMESTAMP_NS: CUT_NANOSECONDS }),
-  }
-  return normalise(parseDuckType(duckType, renamed), sql, 0)
+export function normaliseParquetColumn(duckType: string, sql: string): NormalisedColumn {
+  return normalise(parseDuckType(duckType, { 'TIME WITH TIME ZONE': 'TIME IN UTC' }), sql, 0)
 }
 
-/** TIMESTAMP_NS whose nanoseconds beyond the microsecond are to be cut off. */
-const CUT_NANOSECONDS = 'TIMESTAMP_NS to cut'
+/** Follows the name of a type of timestamps that are read as numbers of nanoseconds, to be cut to microseconds. */
+export const AS_NANOSECONDS = ' AS NANOSECONDS'
 
-/** A moment in nanoseconds without those beyond its microsecond. DuckDB's own cast moves moments before 1970 to a later one. */
-function cutToMicroseconds(moment: string): string {
-  const nanos = `epoch_ns(${moment})`
-  const micros = `make_timestamp(${nanos} // 1000 - CASE WHEN ${nanos} % 1000 < 0 THEN 1 ELSE 0 END)`
-  return `CASE WHEN isfinite(${moment}) THEN ${micros} ELSE CAST(${moment} AS TIMESTAMP) END`
+/** The microsecond that nanoseconds since 1970 belong to: DuckDB's own division goes towards 1970. */
+function microsOf(nanos: string): string {
+  return `${nanos} // 1000 - CASE WHEN ${nanos} % 1000 < 0 THEN 1 ELSE 0 END`
 }
 
 /** The beginning of DuckDB's error message when a query meets a time that is finer than a microsecond. */
@@ -121,8 +111,10 @@ function normaliseScalar(name: string, sql: string): NormalisedColumn {
       return { type: 'time', sql: wholeMicroseconds(sql, 'TIME') }
     case 'TIMESTAMP_NS':
       return { type: 'timestamp', sql: wholeMicroseconds(sql, 'TIMESTAMP') }
-    case CUT_NANOSECONDS:
-      return { type: 'timestamp', sql: cutToMicroseconds(sql) }
+    case `TIMESTAMP_NS${AS_NANOSECONDS}`:
+      return { type: 'timestamp', sql: `make_timestamp(${microsOf(sql)})` }
+    case `TIMESTAMP WITH TIME ZONE${AS_NANOSECONDS}`:
+      return { type: 'timestamptz', sql: `make_timestamptz(${microsOf(sql)})` }
     case 'JSON':
       return { type: 'json', sql: text(sql) }
     case 'VARIANT':
@@ -247,8 +239,10 @@ function ownText(name: string, sql: string): string | undefined {
     case 'TIMESTAMP_NS':
       // Written as text, nanoseconds needn't be cut off.
       return timestampText(sql)
-    case CUT_NANOSECONDS:
-      return timestampText(cutToMicroseconds(sql))
+    case `TIMESTAMP_NS${AS_NANOSECONDS}`:
+      return timestampText(`make_timestamp(${microsOf(sql)})`)
+    case `TIMESTAMP WITH TIME ZONE${AS_NANOSECONDS}`:
+      return timestamptzText(`make_timestamptz(${microsOf(sql)})`)
     case 'TIME IN UTC':
       return text(`CAST(${sql} AS TIME)`)
     default:

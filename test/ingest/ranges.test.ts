@@ -162,12 +162,42 @@ describe('nanoseconds that DuckDB would cut off are refused in Parquet', () => {
     expect(values).toEqual([[cut], [cut]])
   })
 
-  test('moments in UTC before 1970 can not be cut', async () => {
-    const file = fixture('utc-before-1970')
-    expect(await bench.refusal('parquet', file, { options: { nanoseconds: 'truncate' } })).toBe(
-      '400 invalid_upload: Row 1, column "a": the moment is before 1970 and finer than a microsecond, which can not be ' +
-        'cut in this format. Send microseconds.',
+  const around = [
+    ...['1969-12-31T23:59:59.999999', '1969-12-31T23:59:59.999999', '1969-12-31T23:59:59.999999'],
+    ...['1969-12-31T23:59:59.999998', '1970-01-01T00:00:00', '1970-01-01T00:00:00'],
+    ...['2262-04-11T23:47:16.854775', '1677-09-21T00:12:43.145224'],
+  ]
+
+  test.each([
+    'parquet',
+    'arrow',
+  ] as const)('timestamps around 1970, the first and the last: %s', async (format) => {
+    const file = readFileSync(new URL(`fixtures/around-1970.${format}`, import.meta.url))
+    const { shape, values } = await bench.read(format, file, { options: { nanoseconds: 'truncate' } })
+    expect(shape).toEqual([
+      'utc: timestamptz',
+      'local: timestamp',
+      'number: integer',
+      'inside: json',
+      'keys: json',
+    ])
+    const nanos = [-1, -999, -1000, -1001, 0, 1].map(String)
+    expect(values.slice(0, 8)).toEqual(
+      around.map((text, row) => [
+        `${text.replace('T', ' ')}+00`,
+        text.replace('T', ' '),
+        [...nanos, '9223372036854775807', '-9223372036854775807'][row],
+        `{"u":"${text}Z","l":["${text}"],"BIGINT":7}`,
+        `{"${text}Z":"${text}"}`,
+      ]),
     )
+    expect(values[8]).toEqual([null, null, null, '{"u":null,"l":[null],"BIGINT":7}', null])
+  })
+
+  test('INT96 around 1970', async () => {
+    const file = fixture('around-1970-int96')
+    const { values } = await bench.read('parquet', file, { options: { nanoseconds: 'truncate' } })
+    expect(values.flat()).toEqual([...around.map((text) => text.replace('T', ' ')), null])
   })
 
   test.each([

@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { chmod, copyFile } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
 import { type DuckType, parseDuckType } from '../../duckdb/duck-type.ts'
+import { AS_NANOSECONDS } from '../../duckdb/normalise.ts'
 import { EngineError, storageError } from '../../errors.ts'
 import { elementsOf, FIELD, groupsOf, metasOf } from '../../parquet/footer.ts'
 import { footerOf, ParquetFile } from '../../parquet/parquet-file.ts'
@@ -19,7 +20,7 @@ import { i32, nested, readStruct, type Struct, TYPE } from '../../parquet/thrift
 import { type ColumnType, decimalParts, quoteLiteral, sqlType } from '../../types/index.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
 import type { ReadRequest } from '../request.ts'
-import { notCut, notUtf8, outOfRange, tooFine } from '../text/errors.ts'
+import { notUtf8, outOfRange, tooFine } from '../text/errors.ts'
 
 /** Values that DuckDB changes silently or fails on, and how they are found in a copy of the file (`markedCopy`). */
 interface Check {
@@ -95,9 +96,9 @@ export async function badValueFound(duck: Duck, error: Error, request: ReadReque
 
 /**
  * Refuses times and moments that are finer than a microsecond where DuckDB silently cuts off their nanoseconds: times,
- * moments in UTC, and INT96. It keeps those of moments without a zone, so that only nested ones are looked at. With `nanoseconds=truncate`, only moments in UTC
- * before 1970 are refused, which DuckDB moves to a later microsecond. INT96 beyond the years of the calendar is refused
- * as well, because DuckDB's own moments overflow there.
+ * moments in UTC, and INT96. It keeps those of moments without a zone, so that only nested ones are looked at. INT96
+ * beyond the years of the calendar is refused as well, also with `nanoseconds=truncate`, because DuckDB's own moments
+ * overflow there.
  * @throws EngineError `invalid_upload`
  */
 export function refuseFinerMoments(
@@ -110,12 +111,12 @@ export function refuseFinerMoments(
     int96: 'interval',
     interval: 'plain',
     'utc nanos': 'moment',
-    'local nanos': truncate ? 'plain' : 'moment',
+    'local nanos': 'moment',
     'time nanos': 'moment',
   }
   const inYears: Rule = [isInYears, (row, column) => outOfRange(row, column, 'timestamp')]
   const check: Check = truncate
-    ? { marks, of: ['int96', 'utc nanos'], rules: [inYears, [isCutRightly, notCut]] }
+    ? { marks, of: ['int96'], rules: [inYears] }
     : { marks, of: ['int96', 'utc nanos', 'time nanos', 'local nanos'], rules: [inYears, [isWhole, tooFine]] }
   return refuse(duck, check, schema, request)
 }
@@ -165,9 +166,6 @@ const isWhole: LeafCondition = (type, sql) => {
   const low = `(${months} + CASE WHEN ${months} < 0 THEN 4294967296 ELSE 0 END)`
   return `(CAST(datepart('day', ${sql}) AS BIGINT) * 4294967296 + ${low}) % 1000 = 0`
 }
-
-const isCutRightly: LeafCondition = (type, sql) =>
-  isScalar(type, 'TIMESTAMP_NS') ? `epoch_ns(${sql}) >= 0 OR ${isWhole(type, sql)}` : undefined
 
 /** The Julian days of 0001-01-01 and 9999-12-31. */
 const [FIRST_DAY, LAST_DAY] = [1_721_426, 5_373_484]
@@ -297,6 +295,21 @@ async function markedCopy(duck: Duck, file: string, marks: Marks): Promise<Tempo
     await copy[Symbol.asyncDispose]()
     throw storageError(error)
   }
+}
+
+/** A copy of a file with timestamps in nanoseconds as numbers: DuckDB's own types have no first and last ones. */
+export function nanosecondsAsNumbers(duck: Duck, file: string): Promise<TemporaryFile> {
+  return markedCopy(duck, file, { 'utc nanos': 'plain', 'local nanos': 'plain' })
+}
+
+const READ_AS_NUMBERS = /TIMESTAMP WITH TIME ZONE|TIMESTAMP_NS|BIGINT/g
+
+/** The type of a column, with `AS_NANOSECONDS` where the copy has numbers. Both types differ in nothing else. */
+export function typeWithNanoseconds(duckType: string, inCopy: string): string {
+  const names = inCopy.match(READ_AS_NUMBERS)?.values()
+  return duckType.replace(READ_AS_NUMBERS, (name) =>
+    names!.next().value === name ? name : name + AS_NANOSECONDS,
+  )
 }
 
 /** The converted types of parquet.thrift that copies have. */

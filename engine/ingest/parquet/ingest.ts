@@ -35,7 +35,16 @@ import {
 } from '../text/errors.ts'
 import { periodReason, periodSql, periodsIn } from '../text/periods.ts'
 import { badTimeIn, inZone, zoneError } from '../text/zones.ts'
-import { aliased, badValueFound, everyLeaf, inRange, leafInRange, refuseFinerMoments } from './bad-values.ts'
+import {
+  aliased,
+  badValueFound,
+  everyLeaf,
+  inRange,
+  leafInRange,
+  nanosecondsAsNumbers,
+  refuseFinerMoments,
+  typeWithNanoseconds,
+} from './bad-values.ts'
 import { isInLegacyCalendar, refuseJulianDays } from './legacy-calendar.ts'
 import { comparePages } from './page-checksums.ts'
 import { refuseEncrypted, refuseUnreadable } from './unreadable.ts'
@@ -47,23 +56,32 @@ export async function ingestParquet(
   request: ReadRequest,
 ): Promise<IngestResult> {
   try {
-    return await ingest(duck, known, request)
+    const footer = await checkedFooter(duck, request)
+    const isCut = request.options?.nanoseconds === 'truncate' && schemaOf(footer).some(isNanoseconds)
+    await using copy = isCut ? await nanosecondsAsNumbers(duck, request.file) : undefined
+    return await ingest(duck, known, footer, request, copy?.path ?? request.file)
   } catch (error) {
     throw parquetError(await badValueFound(duck, error as Error, request), request)
   }
 }
 
-async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
-  const { file, target, limits } = request
-  const footer = await checkedFooter(duck, request)
+/** @param file the file whose values are read: the uploaded one, or a copy in which nanoseconds are numbers */
+async function ingest(
+  duck: Duck,
+  known: KnownColumns,
+  footer: Struct,
+  request: ReadRequest,
+  file: string,
+): Promise<IngestResult> {
+  const { target, limits } = request
   // DuckDB's `parquet_metadata` would fail where the footer has moments at the ends of what 64 bits hold.
   const size = contentOf(footer)
   if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   const pairs = pairsOf(footer)
   const fields = await fieldsOf(pairs, schemaOf(footer))
-  const given = await parquetColumns(duck, footer, fields, request)
-  await refuseManyValues(file, size.rows * given.length)
-  await comparePages(file, footer, request.signal)
+  const given = await parquetColumns(duck, footer, fields, request, file)
+  await refuseManyValues(request.file, size.rows * given.length)
+  await comparePages(request.file, footer, request.signal)
   const metadata = readMetadata(pairs, fields)
   const names = given.map(({ name }) => name)
   const types = given.map(({ type }) => type)
@@ -77,7 +95,7 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   const select = `SELECT ${selected.join(', ')} FROM ${aliased(file, given.length)}`
   const part = await writePart(duck, select, target, { ...size, columns }, request).catch(
     async (error: unknown) => {
-      throw await badValueOf(duck, error, targets, given, request)
+      throw await badValueOf(duck, error, targets, given, { ...request, file })
     },
   )
   const nulls = part.nulls.map((count, index) => (targets[index]!.source === undefined ? 0 : count))
@@ -116,23 +134,25 @@ async function parquetColumns(
   footer: Struct,
   fields: Fields,
   request: ReadRequest,
+  file: string,
 ): Promise<ParquetColumn[]> {
   const schema = schemaOf(footer)
   const top = schema.filter(({ isColumn }) => isColumn)
-  const described = await duck.run(`DESCRIBE SELECT * FROM ${readParts([request.file])}`, request)
-  if (described.length !== top.length) throw malformed('The schema of the Parquet file contradicts itself.')
-  const types = described.map(([, type]) => String(type))
+  const typesIn = async (path: string) =>
+    (await duck.run(`DESCRIBE SELECT * FROM ${readParts([path])}`, request)).map(([, type]) => String(type))
+  const types = await typesIn(request.file)
+  if (types.length !== top.length) throw malformed('The schema of the Parquet file contradicts itself.')
   if (isInLegacyCalendar(pairsOf(footer))) {
     const columns = top.map(({ name }, index) => ({ name, duckType: types[index]! }))
     await refuseJulianDays(duck, columns, request)
   }
-  const truncate = request.options?.nanoseconds === 'truncate'
+  const inCopy = file === request.file ? types : await typesIn(file)
   const columns = top.map(({ name, meaning }, index): ParquetColumn => {
-    const duckType = types[index]!
+    const duckType = typeWithNanoseconds(types[index]!, inCopy[index]!)
     const saysJson = meaning === 'json'
     // A column without any values becomes text, as in every other format.
     if (meaning === 'null') return { name, type: 'string', sql: `CAST(p${index} AS VARCHAR)`, saysJson }
-    if (duckType === 'TIMESTAMP_NS' && !truncate) {
+    if (duckType === 'TIMESTAMP_NS') {
       const whole = `(NOT isfinite(p${index}) OR epoch_ns(p${index}) % 1000 = 0)`
       return { name, type: 'timestamp', sql: `CAST(p${index} AS TIMESTAMP)`, saysJson, whole }
     }
@@ -140,12 +160,16 @@ async function parquetColumns(
     if (period) return { name, type: period.type, sql: periodSql(period, `p${index}`), saysJson }
     if (duckType === 'TINYINT' && fields.get(name)?.get('ARROW:extension:name') === 'arrow.bool8')
       return { name, type: 'boolean', sql: `p${index} <> 0`, saysJson }
-    const column = normaliseParquetColumn(duckType, `p${index}`, { truncate })
+    const column = normaliseParquetColumn(duckType, `p${index}`)
     const inside = column.type === 'json' ? everyLeaf(duckType, `p${index}`, leafInRange) : undefined
     return { name, ...column, saysJson, inside }
   })
   await refuseFinerMoments(duck, schema, request)
   return columns
+}
+
+function isNanoseconds({ meaning }: SchemaElement): boolean {
+  return meaning === 'utc nanos' || meaning === 'local nanos'
 }
 
 /** Fields of nested columns count as well, as many as this for each column that a dataset may have. */

@@ -120,9 +120,6 @@ export const LONE_RETURN =
 
 /** Errors for values, by what is wrong with them. */
 export const tooFine = cellError(`the time is finer than a microsecond. ${FINEST}`)
-export const notCut = cellError(
-  'the moment is before 1970 and finer than a microsecond, which can not be cut in this format. Send microseconds.',
-)
 export const dayWithTime = cellError('the date has a time of day. Send it as a timestamp, or at midnight.')
 export const notUtf8 = cellError('the text is not valid UTF-8.')
 export const missingValue = cellError('a value is missing, but the column is not nullable.')
