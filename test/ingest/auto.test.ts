@@ -245,6 +245,7 @@ describe('dialect=auto finds the table', () => {
     ['id,name\n0,Doe, Jane\n1,Roe, Rick', 'Row 1: it has more fields than the 2 of the header'],
     ['Members\nname,city\nAda,London\nBob,Paris\n', 'Row 1: it has more fields than the 1 of the header'],
     ['a,b\n1,2\n3', 'Row 2: it has 1 of the 2 fields of the header'],
+    ['name, city\nAda, Rome\n\nBob, Paris, France\n', 'Row 2: it has more fields than the 2 of the header'],
   ])('or says what is wrong: %j', async (text, message) => {
     const refusal = await bench.refusal('csv', text, AUTO)
     expect(refusal).toContain(message)
@@ -263,6 +264,10 @@ describe('dialect=auto finds the table', () => {
     ['"a","b"\n"x",1.5,"u"\n"y",2,"v"\n', 'index,a,b', 2],
     [',a\n0,5\n1,6\n', 'index,a', 2],
     ['id,path\n1,x|y|z\n2,u|v|w', 'id,path', 2],
+    ['Rates, by city\ncity,year,n\nBonn,2023,3\nKyiv,2024,5\n', 'city,year,n', 2],
+    ['Rates, by city, 2024\n\ncity;year;n\nBonn;2023;3,5\nKyiv;2024;5,25\n', 'city,year,n', 2],
+    ['Rates, by city, 2024\n\ncity,year,n\nBonn,2023,3\nKyiv,2024,5\n', 'city,year,n', 2],
+    ['name, age\n\nAda,36\nBob,40\n', 'name, age', 2],
   ])('%j', async (text, names, rows) => {
     const { shape, values } = await bench.read('csv', text, AUTO)
     expect([shape.map((one) => one.replace(/: \S+$/, '')).join(), values.length]).toEqual([names, rows])
@@ -278,6 +283,14 @@ describe('dialect=auto finds the table', () => {
     ['day;n\n01.02.2024;2,5\n13.02.2024;7,5\nSumme;10,0\n', 2, 1],
     ['k,v\n1,"Hello\n\nbye"\n2,"Hi\n\nbye"\n', 2, undefined],
     ['k,v\n1,a\n2,"Source: x\n"\n', 2, undefined],
+    ['a,b\n1,2\n3,4\n\nSource: us; retrieved 2024-01-01\n', 2, 1],
+    ['a,b,c\n1,2,x\n3,4,y\nSource: us, May\n', 2, 1],
+    ['a,b\n1,2\n3,4\nSource: us, retrieved 2024-01-01\n', 2, 1],
+    ['a;b\n1,5;2\n3,25;4\n\nPreliminary; to be revised; again\n', 2, 1],
+    ['a,b\nx,1\ny,2\nTotal,3\n\nNote: x, y, z\nSource: us, May\n', 2, 3],
+    ['kind,n\nNote: x,5\nSource: y,6\n', 2, undefined],
+    ['city,year,n\nBonn,2023,3.5\nNote: x,unknown,2.5\n', 2, undefined],
+    ['term,meaning\nNote: x,a remark\nSource: y,an origin\n', 2, undefined],
   ])('without notes and totals below it: %j', async (text, rows, footer) => {
     const { values, options } = await bench.read('csv', text, AUTO)
     expect([values.length, options?.footer]).toEqual([rows, footer])

@@ -9,10 +9,13 @@ import {
   delimitersFor,
   endOf,
   isEven,
+  isNamedNote,
+  isSentence,
   isTotal,
   isValues,
   layoutOf,
   mayBeNames,
+  mayBeNote,
   namesFor,
   QUOTINGS,
   rowsOf,
@@ -233,11 +236,13 @@ function withoutFooter(
     const rows = isWhole ? all.slice(0, Math.max(0, all.length - facts.given.footer)) : all
     return { rows, columns: readColumns(rows, width, facts, types) }
   }
-  const { notes, note, last, padding = 0 } = endOf(end, facts.delimiter, width)
-  const isNote = ({ fields }: SampledRow) => fields.filter(({ text }) => text !== '').length < 2
-  const cut = isWhole
-    ? all.findLastIndex((row, at) => at < all.length - notes || !isNote(row)) + 1
-    : all.length
+  const row = all[0]?.fields
+  const isRow = (record: readonly Field[]) => {
+    const above = all.slice(0, all.findLastIndex(({ fields }) => !mayBeNote(fields, row)) + 1)
+    return fitsBelow(record, above, isSentence(record, row), (some) => readColumns(some, width, facts, types))
+  }
+  const { notes, wide, note, last, padding = 0 } = endOf(end, facts.delimiter, width, row, isRow)
+  const cut = isWhole ? all.length - wide : all.length
   const rows = all.slice(0, cut)
   const footer =
     notes > 0 ? { count: notes, shownBy: choiceOf({ row: isWhole ? cut + 1 : 0, text: note }) } : undefined
@@ -254,6 +259,20 @@ function withoutFooter(
     }
   }
   return { rows, columns: readColumns(rows, width, facts, types), footer }
+}
+
+/** Whether a record that may be a note is another row, because its values are like those of some column of numbers or dates. */
+function fitsBelow(
+  fields: readonly Field[],
+  rows: readonly SampledRow[],
+  isSentence: boolean,
+  read: (rows: readonly SampledRow[]) => readonly ColumnReading[],
+): boolean {
+  const together = read([...rows, { row: 0, fields }])
+  const typed = read(rows).flatMap(({ is }, at) => (is === 'typed' ? at : []))
+  const others = typed.filter((at) => fields[at]!.text !== '' && together[at]!.is !== 'typed')
+  if (typed.length === 0) return !isSentence || !isNamedNote(fields)
+  return others.length === 0 || (!isSentence && others.length < typed.length)
 }
 
 /** Whether the numbers of a record are the sums of those in the rows above it. */

@@ -22,8 +22,8 @@ export const LAYOUT_RULES: readonly Rule[] = [
     option: 'skip',
     about:
       'The lines above the header are blank, begin with `# ` or `sep=`, fill less than half of the fields, or have ' +
-      'fewer fields than all that follow. A title needs a blank line after it, or a next row that can be a header: ' +
-      'words over columns of numbers or dates.',
+      'fewer fields than all that follow, or are sentences whose commas have a space after them. A title needs a blank ' +
+      'line after it, or a next row that can be a header: words over columns of numbers or dates.',
   },
   {
     option: 'delimiter',
@@ -58,8 +58,10 @@ export const LAYOUT_RULES: readonly Rule[] = [
   {
     option: 'footer',
     about:
-      'The last lines fill a single field, and stand after a blank line or begin with a word such as `Source:`; or the ' +
-      'last row is called `Total` and its numbers are the sums of the rows above it, or no other value makes its column text.',
+      'The last lines fill a single field, or are sentences whose commas have a space after them, and stand after a ' +
+      'blank line or begin with a word such as `Source:`. If they have as many fields as a row, they have words where ' +
+      'the rows have numbers or dates. Or the last row is called `Total` and its numbers are the sums of the rows above ' +
+      'it, or no other value makes its column text.',
   },
 ]
 
@@ -137,7 +139,9 @@ export function layoutOf(text: string, usual: string, known: UploadOptions): Lay
     const layouts = delimiters.map((delimiter) => ({ skip, delimiter, records: recordsOf(below, delimiter) }))
     const best = bestOf(layouts)
     const width = widthOf(best.records)
-    const isTitle = best.records.length > 1 && isNote(best.records[0]!, width)
+    const isTitle =
+      best.records.length > 1 &&
+      (isNote(best.records[0]!, width) || isSentenceAbove(best.records, lines[skip + 1] === ''))
     // Lines above a single record are no titles of it: more likely they are the table.
     const isTable = skip === first || best.records.length > 1
     if (width > 1 && isTable && !isTitle && areTitles(lines.slice(first, skip), best, width)) return best
@@ -168,20 +172,41 @@ function bestOf(layouts: readonly Layout[]): Layout {
   })
 }
 
+/** Whether a space follows each delimiter of a record. */
+const isSpaced = ([first, ...others]: readonly Field[]) =>
+  !first!.quoted && others.every(({ text, quoted }) => !quoted && /^ ./.test(text))
+
+/** Whether a record is a sentence with commas, and no row of a table whose rows are not like it. */
+export const isSentence = (record: readonly Field[], row: readonly Field[] | undefined) =>
+  record.length > 1 && isSpaced(record) && row !== undefined && (row.length < 2 || !isSpaced(row))
+
+/** A record that is not among the titles and notes of a table. */
+const middleOf = (records: readonly Field[][]) => records[records.length >> 1]
+
 /** Whether a header without a delimiter is over texts in which a space follows each delimiter. */
 function isProse([heading = [], ...rows]: readonly Field[][]): boolean {
-  const isText = ([first, ...others]: readonly Field[]) =>
-    !first!.quoted && others.every(({ text, quoted }) => !quoted && /^ ./.test(text))
-  return heading.length === 1 && rows.some(({ length }) => length > 1) && rows.every(isText)
+  return heading.length === 1 && rows.some(({ length }) => length > 1) && rows.every(isSpaced)
+}
+
+/** Whether a sentence is over rows that have another length, or with words over columns of numbers below a blank line. */
+function isSentenceAbove(records: readonly Field[][], isBlankBelow: boolean): boolean {
+  const [first = [], second = []] = records
+  if (!isSentence(first, middleOf(records))) return false
+  return first.length !== second.length || (isBlankBelow && canBeHeader(records.slice(1)))
 }
 
 /** Whether lines above a table are titles. */
 function areTitles(lines: readonly string[], { records, delimiter }: Layout, width: number): boolean {
   if (lines.length === 0) return true
-  const fields = lines.map((line) => recordsOf(line, delimiter)[0])
-  if (!lines.every((line, at) => line.trim() === '' || isNote(fields[at], width))) return false
-  const isBlank = (line: string, at: number) => line === '' || fields[at]?.every(({ text }) => text === '')
-  return lines.some(isBlank) || lines.every((line) => /^(# |sep=)/.test(line)) || canBeHeader(records)
+  const fields = lines.map((line) => recordsOf(line, delimiter)[0] ?? [])
+  const [row] = records.slice(1)
+  const isTitle = (record: readonly Field[]) => isNote(record, width) || isSentence(record, row)
+  if (!lines.every((line, at) => line.trim() === '' || isTitle(fields[at]!))) return false
+  if (canBeHeader(records)) return true
+  // Names with a space before them may be a header with a blank line below it.
+  if (fields.some((record) => record.length === width && isSentence(record, row))) return false
+  const isBlank = (line: string, at: number) => line === '' || fields[at]!.every(({ text }) => text === '')
+  return lines.some(isBlank) || lines.every((line) => /^(# |sep=)/.test(line))
 }
 
 /** Whether the first record has a word over each column but perhaps the first, and some column has numbers or dates. */
@@ -198,20 +223,20 @@ export const rowsOf = (records: readonly (readonly Field[])[]): SampledRow[] =>
 export const isValues = ({ is }: ColumnReading) => is === 'typed' || is === 'ambiguous'
 
 /** Whether a record above a table of this width may be a title or a comment, and no header. */
-function isNote(record: readonly Field[] | undefined, width: number): boolean {
-  if (!record) return false
+function isNote(record: readonly Field[], width: number): boolean {
   const filled = record.filter(({ text }) => text.trim() !== '').length
   const [first] = record
-  return filled < width / 2 || (filled === 1 && first!.text !== '') || first!.text.startsWith('# ')
+  return filled < width / 2 || (filled === 1 && first!.text !== '') || first?.text.startsWith('# ') === true
 }
 
 /**
  * The number of fields that all records have; 0 if they have different ones. Rows may have one field more than the
- * header, and lines with a single one may follow them.
+ * header, and notes may follow them.
  */
 function widthOf(records: readonly Field[][]): number {
   const [first = [], second = first] = records
-  const table = records.slice(1, 1 + records.findLastIndex(({ length }) => length > 1))
+  const isRow = (record: readonly Field[]) => record.length > 1 && !mayBeNote(record, second)
+  const table = records.slice(1, 1 + records.findLastIndex(isRow))
   const isEven = second.length - first.length <= 1 && table.every(({ length }) => length === second.length)
   return isEven && second.length >= first.length ? first.length : 0
 }
@@ -222,6 +247,7 @@ function widthOf(records: readonly Field[][]): number {
  */
 function isRagged(records: readonly Field[][]): boolean {
   const [first = []] = records
+  if (isSentence(first, middleOf(records))) return false
   const same = records.filter(({ length }) => length === first.length)
   if (same.length > records.length / 2) return first.length > 1 && !isNote(first, first.length)
   const widest = Math.max(0, ...records.map(({ length }) => length))
@@ -259,37 +285,63 @@ const NOTE =
 const TOTAL =
   /^\s*(?:(?:grand |sub)?totals?|total(?:e|i|es)|totaal|summe|gesamt(?:summe)?|insgesamt|sum|somme|suma|razem|合計)\s*:?\s*$/i
 
-/** The last records of a file that are no rows of a table of this width: how many are notes, and the one above them. */
-export function endOf(end: string, delimiter: string, width: number) {
+/** Whether a record begins with a word such as `Source:`. */
+export const isNamedNote = ([first]: readonly Field[]) => NOTE.test(first!.text)
+
+/** Whether a record below a table is a note, unless it is another row. @param row one of the table */
+export const mayBeNote = (record: readonly Field[], row: readonly Field[] | undefined) =>
+  isNamedNote(record) || isSentence(record, row)
+
+/**
+ * The last records of a file that are no rows of a table of this width: how many are notes, how many of these have as many
+ * fields as a row, and the record above them.
+ * @param row one of the table
+ * @param isRow whether a record of as many fields that may be a note is another row
+ */
+export function endOf(
+  end: string,
+  delimiter: string,
+  width: number,
+  row: readonly Field[] | undefined,
+  isRow: (record: readonly Field[]) => boolean,
+) {
   const lines = end.split('\n').map((line) => line.replace(/\r$/, ''))
-  let [count, notes, open] = [0, 0, 0]
-  let note = ''
+  let [count, wide, open, note] = [0, 0, 0, '']
+  let found = { notes: 0, wide: 0 }
   lines.reverse()
   for (const [at, line] of lines.entries()) {
     // The end of a text in quotes, of which the lines above are a part.
-    if (line.split('"').length % 2 === 0) return { notes, note, last: undefined }
+    if (line.split('"').length % 2 === 0) return { ...found, note }
     const fields = line === '' ? [] : (recordsOf(line, delimiter)[0] ?? [])
     if (fields.length > 0) count++
+    if (fields.length === width) wide++
     const filled = fields.filter(({ text }) => text !== '').length
     if (filled === 0) {
       // What is below a blank line is no row that was cut off.
-      if (open > 0 || (fields.length > 0 && notes === count - 1 && notes > 0)) notes = count
+      if (open > 0 || (fields.length > 0 && found.notes === count - 1 && found.notes > 0))
+        found = { notes: count, wide }
       open = 0
       continue
     }
-    const text = fields[0]!.text
-    const isNote = NOTE.test(text)
-    const mayBeNote = width > 1 && filled === 1 && text !== '' && (isNote || fields.length < width)
-    if (!mayBeNote || count > MOST_NOTES) {
-      const last = notes === count - 1 ? fields : undefined
-      const padding = last ? paddingIn(lines.slice(at + 1), delimiter) : 0
-      return { notes, note, last, padding }
+    const isNote = fields[0]!.text !== '' && isNoteOf(fields, filled)
+    if (!isNote || count > MOST_NOTES) {
+      const isLast = found.notes === count - 1
+      return {
+        ...found,
+        note,
+        ...(isLast && { last: fields, padding: paddingIn(lines.slice(at + 1), delimiter) }),
+      }
     }
-    if (isNote) notes = count
+    if (isNamedNote(fields)) found = { notes: count, wide }
     else open++
     note = line
   }
-  return { notes, note, last: undefined }
+  return { ...found, note }
+
+  function isNoteOf(fields: readonly Field[], filled: number): boolean {
+    if (filled === 1) return width > 1 && (fields.length < width || isNamedNote(fields))
+    return mayBeNote(fields, row) && (fields.length !== width || !isRow(fields))
+  }
 }
 
 /** How many lines at the beginning have delimiters alone, as spreadsheet programs write a blank row. */
