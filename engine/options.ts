@@ -217,7 +217,7 @@ export const OTHER_FORMATS = {
     http: '$encoding',
     kind: 'text',
     values: ['plain', 'compact'],
-    formats: ['parquet', 'arrow'],
+    formats: ['parquet', 'arrow', 'arrow-file'],
     about:
       '`plain` uses only what every reader of the format knows, such as Spark and fastparquet, or Perspective; `compact` makes smaller files of Parquet.',
     details:

@@ -29,6 +29,7 @@ const ENTRIES = {
   xlsx: { encoder: async () => (await import('./formats/xlsx/xlsx.ts')).xlsx },
   parquet: {},
   arrow: { encoder: async () => (await import('./formats/arrow.ts')).arrow },
+  'arrow-file': { encoder: async () => (await import('./formats/arrow.ts')).arrowFile },
 } as const satisfies Record<Format, FormatEntry>
 
 /** The formats that have an encoder of batches. */
@@ -135,7 +136,7 @@ export class PieceMemory {
   /** Has bytes written, and gives them as `ready` makes them, in memory that can be transferred to another thread. */
   encoded<Packed extends { readonly bytes: Uint8Array }>(
     write: (out: Output) => void,
-    pack: ((bytes: Uint8Array) => Packed) | undefined,
+    pack: ((bytes: Uint8Array<ArrayBuffer>) => Packed) | undefined,
   ): { readonly bytes: Uint8Array<ArrayBuffer>; readonly packed: Packed | undefined } {
     const out = this.#scratch
     out.length = 0

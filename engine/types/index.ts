@@ -157,12 +157,17 @@ export interface Column {
 }
 
 /** The formats in which rows can be exported. */
-export const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow'] as const
+export const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow', 'arrow-file'] as const
 export type Format = (typeof FORMATS)[number]
+
+/** The ending of files in a format. Uploads of such files have it as the name of their format. */
+export function endingOf(format: Format): Exclude<Format, 'arrow-file'> {
+  return format === 'arrow-file' ? 'arrow' : format
+}
 
 /** Whether a file in this format can say something about its dataset and its columns. */
 export function holdsMetadata(format: Format): boolean {
-  return format === 'parquet' || format === 'arrow'
+  return format === 'parquet' || format === 'arrow' || format === 'arrow-file'
 }
 
 /**

@@ -139,6 +139,7 @@ export const MEDIA_TYPES = {
   ndjson: 'application/x-ndjson',
   parquet: 'application/vnd.apache.parquet',
   arrow: 'application/vnd.apache.arrow.stream',
+  'arrow-file': 'application/vnd.apache.arrow.file',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 } as const satisfies Record<Format, string>
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Query } from '../../engine/index.ts'
+import { endingOf } from '../../engine/types/index.ts'
 import { attachment } from '../http/headers.ts'
 import type { Download } from './download.ts'
 import type { Coding } from './formats.ts'
@@ -68,7 +69,7 @@ export function headersOf(
   inPieces: boolean,
 ) {
   return {
-    ...(!contentType && { 'content-disposition': attachment(name, format) }),
+    ...(!contentType && { 'content-disposition': attachment(name, endingOf(format)) }),
     ...(!contentType && inPieces && { 'accept-ranges': 'bytes' }),
     'server-timing': trace.serverTiming,
   }

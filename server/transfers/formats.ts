@@ -38,6 +38,7 @@ export const FORMAT_FACTS: Readonly<Record<Format, FormatFacts>> = {
   xlsx: { contentType: MEDIA_TYPES.xlsx, compressible: false, exact: false },
   parquet: { contentType: MEDIA_TYPES.parquet, compressible: false, exact: false },
   arrow: { contentType: MEDIA_TYPES.arrow, compressible: true, exact: false },
+  'arrow-file': { contentType: MEDIA_TYPES['arrow-file'], compressible: true, exact: false },
 }
 
 /** The values that `$format` allows. */

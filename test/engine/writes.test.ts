@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Dataset, EngineError, FORMATS } from '../../engine/index.ts'
+import { endingOf } from '../../engine/types/index.ts'
 import { IS_CLUSTER } from '../cluster/elsewhere.ts'
 import { bytesOf, newDataset, openWorkplace, textOf } from './workplace.ts'
 
@@ -214,6 +215,6 @@ test.each(FORMATS)('titles and units of declared columns stay with rows as %s', 
     [['2024-01-01', 1.5]],
   )
   using query = await rows.query()
-  await dataset.replace({ format, body: await query.bytes(format) })
+  await dataset.replace({ format: endingOf(format), body: await query.bytes(format) })
   expect((await dataset.record()).columns).toMatchObject(columns)
 })

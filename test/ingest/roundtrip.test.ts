@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type Dataset, type DeclaredColumn, FORMATS, type Format } from '../../engine/index.ts'
+import { endingOf } from '../../engine/types/index.ts'
 import { bytesOf, newDataset, openWorkplace, textOf } from '../engine/workplace.ts'
 
 const place = await openWorkplace()
@@ -91,7 +92,7 @@ test.each(FORMATS)('what is exported as %s goes in again as it was', async (form
   const dataset = await newDataset(engine, COLUMNS)
   await dataset.append({ body: bytesOf(ROWS), format: 'json' })
   const copy = await newDataset(engine, COLUMNS)
-  await copy.append({ body: await exported(dataset, format, directory), format })
+  await copy.append({ body: await exported(dataset, format, directory), format: endingOf(format) })
   const text = async (one: typeof dataset) => textOf(await (await one.query()).bytes('csv'))
   expect(await text(copy)).toBe(await text(dataset))
 })
@@ -107,7 +108,7 @@ test.each(
   )
   await dataset.append({ body: bytesOf(JSON.stringify({ rows })), format: 'json' })
   const copy = await newDataset(engine)
-  await copy.append({ body: await exported(dataset, format, directory), format })
+  await copy.append({ body: await exported(dataset, format, directory), format: endingOf(format) })
   expect((await copy.record()).columns.map(({ name, type }) => `${name}: ${type}`)).toEqual(
     (await dataset.record()).columns.map(({ name, type }) => `${name}: ${type}`),
   )
@@ -118,7 +119,7 @@ test.each(FORMATS)('a byte order mark at the beginning of the first name stays i
   const dataset = await newDataset(engine, [{ name: '\ufeffn', type: 'integer' }])
   await dataset.append({ body: bytesOf('{"\ufeffn":1}'), format: 'ndjson' })
   const copy = await newDataset(engine)
-  await copy.append({ body: await exported(dataset, format, directory), format })
+  await copy.append({ body: await exported(dataset, format, directory), format: endingOf(format) })
   expect((await copy.record()).columns.map(({ name }) => name)).toEqual(['\ufeffn'])
 })
 
@@ -129,7 +130,7 @@ test.each(FORMATS)('byte order marks and line ends in texts stay as they are in 
   for (const first of ['\ufeffa', '\ufeff', 'a\r\nb', '\r', '\n']) {
     const rows = [first, 'b\ufeff', 'c\r\n', '\rd'].map((s) => `${JSON.stringify({ s })}\n`).join('')
     await dataset.replace({ body: bytesOf(rows), format: 'ndjson' })
-    await copy.replace({ body: await exported(dataset, format, directory), format })
+    await copy.replace({ body: await exported(dataset, format, directory), format: endingOf(format) })
     expect(await textOf(await (await copy.query()).bytes('ndjson'))).toBe(rows)
   }
 })

@@ -15,7 +15,11 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Platform, platform } from './platform.ts'
 
-const TYPES = { parquet: 'application/vnd.apache.parquet', arrow: 'application/vnd.apache.arrow.stream' }
+const TYPES = {
+  parquet: 'application/vnd.apache.parquet',
+  arrow: 'application/vnd.apache.arrow.stream',
+  'arrow-file': 'application/vnd.apache.arrow.file',
+}
 type Written = keyof typeof TYPES
 const FORMATS = Object.keys(TYPES) as Written[]
 
@@ -74,7 +78,7 @@ async function described(): Promise<number> {
 
 /** The JSON that a file has under our key, as other readers see it. */
 async function textIn(format: Written, bytes: Buffer): Promise<string | undefined> {
-  if (format === 'arrow') return RecordBatchReader.from(bytes).open().schema.metadata.get('parquetry')
+  if (format !== 'parquet') return RecordBatchReader.from(bytes).open().schema.metadata.get('parquetry')
   const path = join(at.directory, `file ${++made}.parquet`)
   writeFileSync(path, bytes)
   const rows = await duck(

@@ -104,10 +104,7 @@ export class Matrix {
   async #upload({ path, format, tried }: Task, id: number, carrier: Carrier): Promise<Verdict> {
     const { address, key } = this.#server
     const options = id === this.#scratch ? '?columns=replace' : ''
-    const type =
-      /\.arrow$/.test(path) && isArrowFile(path)
-        ? 'application/vnd.apache.arrow.file'
-        : FORMAT_FACTS[format].contentType
+    const type = FORMAT_FACTS[format].contentType
     const url = `${address}/datasets/${id}/data${options}`
     const written = JSON.parse(await carrier.send(url, key, path, type.replace(/;.*/, '')))
     if (written.error) return { expected: null, got: `refused: ${written.error ?? JSON.stringify(written)}` }
@@ -185,5 +182,3 @@ function letter(verdict: Verdict, same: '=' | 'd', text: 't' | 'd'): Found {
   if (verdict === 'text') return text
   return { problem: verdict.expected === null ? verdict.got : `${verdict.expected} became ${verdict.got}` }
 }
-
-const isArrowFile = (path: string) => readFileSync(path).subarray(0, 6).toString() === 'ARROW1'

@@ -6,11 +6,11 @@ import { TRIED } from './values.ts'
 /** What each program calls to read and write, where that is not the plainest call. */
 const CALLS: Readonly<Record<string, string>> = {
   pandas:
-    '`read_csv`, `read_json`, `read_excel`, `read_parquet` with `dtype_backend="numpy_nullable"` (without it, integers become doubles if there is a null); `pyarrow.ipc.open_stream`; `to_csv(index=False)`, `to_json(orient="records", date_format="iso", date_unit="us")`, `to_excel`, `to_parquet`, `to_feather`.',
+    '`read_csv`, `read_json`, `read_excel`, `read_parquet` with `dtype_backend="numpy_nullable"` (without it, integers become doubles if there is a null); `pyarrow.ipc.open_stream`, `read_feather`; `to_csv(index=False)`, `to_json(orient="records", date_format="iso", date_unit="us")`, `to_excel`, `to_parquet`, `to_feather`.',
   polars:
-    '`read_csv(try_parse_dates=True)`, `read_json`, `read_ndjson`, `read_excel`, `read_parquet`, `read_ipc_stream`; `write_csv`, `write_json`, `write_ndjson`, `write_excel`, `write_parquet`, `write_ipc`.',
+    '`read_csv(try_parse_dates=True)`, `read_json`, `read_ndjson`, `read_excel`, `read_parquet`, `read_ipc_stream`, `read_ipc`; `write_csv`, `write_json`, `write_ndjson`, `write_excel`, `write_parquet`, `write_ipc_stream`, `write_ipc`.',
   pyarrow:
-    '`csv.read_csv` with `newlines_in_values=True` and `ConvertOptions(null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)`, which tells empty text from null; `json.read_json`, `parquet.read_table`, `ipc.open_stream`; `csv.write_csv`, `parquet.write_table`, `ipc.new_stream`.',
+    '`csv.read_csv` with `newlines_in_values=True` and `ConvertOptions(null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)`, which tells empty text from null; `json.read_json`, `parquet.read_table`, `ipc.open_stream`, `ipc.open_file` of a `memory_map`; `csv.write_csv`, `parquet.write_table`, `ipc.new_stream`, `ipc.new_file`.',
   duckdb: '`read_csv`, `read_json`, Parquet by name, Arrow through pyarrow; `COPY … TO`.',
   openpyxl: '`load_workbook` and `Workbook().save`.',
   R: 'base R: `read.csv` and `read.delim` with `na.strings = ""`; `write.csv(row.names = FALSE, na = "")`, `write.table`.',

@@ -14,17 +14,73 @@ import {
   TimestampMicrosecond,
   Utf8,
 } from 'apache-arrow'
+import { FileBlock, Footer } from 'apache-arrow/ipc/metadata/file'
 import { BufferRegion, FieldNode, RecordBatch } from 'apache-arrow/ipc/metadata/message'
 import { type Batch, clearNulls, type Vector, WIDTHS } from '../../duckdb/batch.ts'
 import { type ArrowName, type ColumnType, decimalParts, entryOf } from '../../types/index.ts'
-import type { EncodedColumn, EncodeOptions, Encoder, Output } from './encoder.ts'
+import type { Container, EncodedColumn, EncodeOptions, Encoder, Output } from './encoder.ts'
 import { time } from './text/digits.ts'
 
 /** Arrow's streaming IPC format: a message of the schema, one for each batch, the end mark. */
-export const arrow = (
+export const arrow = (given: readonly EncodedColumn[], options: EncodeOptions): Encoder =>
+  streamOf(given, options).stream
+
+/** Arrow's IPC file format: a stream between two marks, and a footer with the schema and the position of each batch. */
+export const arrowFile = (given: readonly EncodedColumn[], options: EncodeOptions): Encoder => {
+  const { stream, schema, messages } = streamOf(given, options)
+  return {
+    ...stream,
+    packing: {
+      pack: (piece) => ({ bytes: piece, note: messages.bodiesIn(piece) }),
+      container: () => new ArrowFile(stream, schema, messages.headBytes),
+    },
+  }
+}
+
+const MAGIC = Buffer.from('ARROW1')
+
+class ArrowFile implements Container {
+  readonly #stream: Encoder
+  readonly #schema: Schema
+  readonly #headBytes: number
+  readonly #blocks: FileBlock[] = []
+  /** Where the next piece begins. */
+  #at = 0
+
+  constructor(stream: Encoder, schema: Schema, headBytes: number) {
+    this.#stream = stream
+    this.#schema = schema
+    this.#headBytes = headBytes
+  }
+
+  begin(out: Output): void {
+    out.append(MAGIC)
+    fillUp(out)
+    this.#stream.begin(out)
+    this.#at = out.length
+  }
+
+  piece(bytes: Uint8Array<ArrayBuffer>, bodies: unknown): Uint8Array {
+    for (const body of bodies as number[]) {
+      this.#blocks.push(new FileBlock(this.#headBytes, body, this.#at))
+      this.#at += this.#headBytes + body
+    }
+    return bytes
+  }
+
+  end(rows: number, out: Output): void {
+    this.#stream.end(rows, out)
+    const footer = Footer.encode(new Footer(this.#schema, undefined, this.#blocks, []))
+    out.append(footer)
+    out.append(new Uint8Array(Uint32Array.of(footer.length).buffer))
+    out.append(MAGIC)
+  }
+}
+
+function streamOf(
   given: readonly EncodedColumn[],
   { metadata, plainTypes, encoding }: EncodeOptions,
-): Encoder => {
+): { stream: Encoder; schema: Schema; messages: BatchMessages } {
   const isPlain = encoding === 'plain'
   const columns = plainTypes || isPlain ? given.map((column) => asText(column, isPlain)) : given
   const plain = ({ rows, vectors }: Batch): Batch => ({
@@ -32,13 +88,15 @@ export const arrow = (
     vectors: vectors.map((vector, at) => (given[at]!.type === 'time' ? timeTexts(vector, rows) : vector)),
   })
   const messages = new BatchMessages(columns)
-  return {
-    begin: (out) => out.append(schemaMessage(schemaOf(columns, metadata))),
+  const schema = schemaOf(columns, metadata)
+  const stream: Encoder = {
+    begin: (out) => out.append(schemaMessage(schema)),
     batch: (batch, _first, out) => {
       if (batch.rows > 0) messages.append(isPlain ? plain(batch) : batch, out)
     },
     end: (_rows, out) => out.append(END),
   }
+  return { stream, schema, messages }
 }
 
 /** A uuid and json are texts in a vector; times are made so. */
@@ -150,6 +208,20 @@ class BatchMessages {
     this.#head = framed(Message.encode(Message.from(batch, MARKS.bytes)))
     const places = Object.entries(MARKS).map(([name, mark]) => [name, placeOf(mark, this.#head)])
     this.#at = Object.fromEntries(places)
+  }
+
+  /** The bytes of a message before its body. */
+  get headBytes(): number {
+    return this.#head.length
+  }
+
+  /** The sizes of the bodies of messages that follow one another. */
+  bodiesIn(messages: Uint8Array): number[] {
+    const view = new DataView(messages.buffer, messages.byteOffset)
+    const bodies: number[] = []
+    for (let at = 0; at < messages.length; at += this.#head.length + bodies.at(-1)!)
+      bodies.push(Number(view.getBigInt64(at + this.#at.bytes, true)))
+    return bodies
   }
 
   append({ rows, vectors }: Batch, out: Output): void {

@@ -75,7 +75,11 @@ export interface Encoder {
 /** Compresses pieces in the workers, and puts them in order into a container. */
 export interface Packing {
   /** Packs what one or more `batch` calls appended, before it leaves the worker. `first` is that of the first batch. */
-  pack(piece: Uint8Array, first: number, rows: number): { bytes: Uint8Array<ArrayBuffer>; note: unknown }
+  pack(
+    piece: Uint8Array<ArrayBuffer>,
+    first: number,
+    rows: number,
+  ): { bytes: Uint8Array<ArrayBuffer>; note: unknown }
   /** Makes the container, which is used on one thread only. */
   container(): Container
 }
@@ -281,8 +285,8 @@ export function checkEncoding(
 ): void {
   checkOptions(dialect, DIALECT, format)
   checkOptions(pick(others, OTHER_FORMATS), OTHER_FORMATS, format)
-  if (format === 'arrow' && others.encoding === 'compact') {
-    throw invalidOption('$encoding=compact is for parquet; arrow has only plain.', 'encoding')
+  if (format !== 'parquet' && others.encoding === 'compact') {
+    throw invalidOption(`$encoding=compact is for parquet; ${format} has only plain.`, 'encoding')
   }
   const { delimiter, decimal, null: missing, formulas } = dialect
   const between = separatorOf(format, delimiter)

@@ -1,4 +1,4 @@
-import { MessageReader } from 'apache-arrow'
+import { MessageReader, type RecordBatchFileReader, RecordBatchReader } from 'apache-arrow'
 import type { RecordBatch } from 'apache-arrow/ipc/metadata/message'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bytesOf, openTestExecutor, statement, type TestExecutor } from '../support.ts'
@@ -48,4 +48,23 @@ it('every buffer of a message begins at a whole word, and there are zeros betwee
     rows += length
   }
   expect(rows).toBe(5003)
+})
+
+it.each([
+  0, 1, 5003, 200_000,
+])('a file is the stream with a footer that has the position of each batch: %i rows', async (rows) => {
+  const query = statement(`SELECT i, 'text ' || i FROM range(${rows}) t(i)`, { i: 'integer', s: 'string' })
+  const file = await bytesOf(executor, query, 'arrow-file')
+  expect(file.subarray(0, 8).toString('latin1')).toBe('ARROW1\0\0')
+  const reader = RecordBatchReader.from(file).open() as RecordBatchFileReader
+  expect(reader.isFile()).toBe(true)
+  let first = rows
+  for (let batch = reader.numRecordBatches - 1; batch >= 0; batch--) {
+    const { numRows, data } = reader.readRecordBatch(batch)!
+    first -= numRows
+    expect(data.children[0]!.values[0]).toBe(BigInt(first))
+  }
+  expect(first).toBe(0)
+  const streamed = [...RecordBatchReader.from(file.subarray(8))].map(({ numRows }) => numRows)
+  expect(streamed.reduce((sum, more) => sum + more, 0)).toBe(rows)
 })

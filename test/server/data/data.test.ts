@@ -57,12 +57,13 @@ describe('formats', () => {
     ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
     ['parquet', 'application/vnd.apache.parquet'],
     ['arrow', 'application/vnd.apache.arrow.stream'],
-  ])('%s is sent as %s, under a name of its own', async (format, type) => {
+    ['arrow-file', 'application/vnd.apache.arrow.file', 'arrow'],
+  ])('%s is sent as %s, under a name of its own', async (format, type, ending = format) => {
     const response = await get(`?$format=${format}`)
     expect(response.statusCode).toBe(200)
     expect(response.headers['content-type']).toBe(type)
     expect(response.headers['content-disposition']).toMatch(
-      new RegExp(`\\.${format}"; filename\\*=.*\\.${format}$`),
+      new RegExp(`\\.${ending}"; filename\\*=.*\\.${ending}$`),
     )
     expect(response.rawPayload.length).toBeGreaterThan(0)
   })

@@ -157,7 +157,12 @@ describe('the document', () => {
     const binary = Object.entries(content).filter(
       ([, one]) => (one as { schema: Schema }).schema['format'] === 'binary',
     )
-    expect(binary.map(([type]) => type.replace(/^.*[./]/, '')).sort()).toEqual(['parquet', 'sheet', 'stream'])
+    expect(binary.map(([type]) => type.replace(/^.*[./]/, '')).sort()).toEqual([
+      'file',
+      'parquet',
+      'sheet',
+      'stream',
+    ])
   })
 
   it('names the ways to send a key, those in a header first', () => {

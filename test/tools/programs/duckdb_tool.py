@@ -44,7 +44,7 @@ def writer(options):
 def write_arrow(path, *made):
     fill(*made)
     read = database.execute("FROM made").to_arrow_table()
-    with pa.ipc.new_file(path, read.schema) as file:
+    with pa.ipc.new_stream(path, read.schema) as file:
         file.write_table(read)
 
 

@@ -30,6 +30,7 @@ serve(
         "xlsx": lambda path: column(pd.read_excel(path, **NULLABLE)),
         "parquet": lambda path: column(pd.read_parquet(path, **NULLABLE)),
         "arrow": lambda path: column(pa.ipc.open_stream(path).read_all().to_pandas(types_mapper=pd.ArrowDtype)),
+        "arrow-file": lambda path: column(pd.read_feather(path, dtype_backend="pyarrow")),
     },
     {
         "csv": lambda path, *table: frame(*table).to_csv(path, index=False),
@@ -40,7 +41,7 @@ serve(
         ),
         "xlsx": lambda path, *table: frame(*table).to_excel(path, index=False),
         "parquet": lambda path, *table: frame(*table).to_parquet(path),
-        "arrow": lambda path, *table: frame(*table).to_feather(path),
+        "arrow-file": lambda path, *table: frame(*table).to_feather(path),
     },
     nan_is_null=True,
 )

@@ -36,6 +36,7 @@ serve(
         "xlsx": lambda path: column(pl.read_excel(path)),
         "parquet": lambda path: column(pl.read_parquet(path)),
         "arrow": lambda path: column(pl.read_ipc_stream(path)),
+        "arrow-file": lambda path: column(pl.read_ipc(path)),
     },
     {
         "csv": lambda path, *table: frame(*table).write_csv(path),
@@ -44,6 +45,7 @@ serve(
         "ndjson": lambda path, *table: frame(*table).write_ndjson(path),
         "xlsx": lambda path, *table: frame(*table).write_excel(path),
         "parquet": lambda path, *table: frame(*table).write_parquet(path),
-        "arrow": lambda path, *table: frame(*table).write_ipc(path),
+        "arrow": lambda path, *table: frame(*table).write_ipc_stream(path),
+        "arrow-file": lambda path, *table: frame(*table).write_ipc(path),
     },
 )

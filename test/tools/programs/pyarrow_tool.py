@@ -36,8 +36,8 @@ def table(numbers, values, kind):
     return pa.table({"n": numbers, "value": values})
 
 
-def write_stream(path, made):
-    with pa.ipc.new_stream(path, made.schema) as writer:
+def write(open_writer, path, made):
+    with open_writer(path, made.schema) as writer:
         writer.write_table(made)
 
 
@@ -53,11 +53,13 @@ serve(
         "ndjson": lambda path: column(pa.json.read_json(path)),
         "parquet": lambda path: column(pa.parquet.read_table(path)),
         "arrow": lambda path: column(pa.ipc.open_stream(path).read_all()),
+        "arrow-file": lambda path: column(pa.ipc.open_file(pa.memory_map(path)).read_all()),
     },
     {
         "csv": lambda path, *made: pa.csv.write_csv(table(*made), path),
         "tsv": lambda path, *made: pa.csv.write_csv(table(*made), path, pa.csv.WriteOptions(delimiter="\t")),
         "parquet": lambda path, *made: pa.parquet.write_table(table(*made), path),
-        "arrow": lambda path, *made: write_stream(path, table(*made)),
+        "arrow": lambda path, *made: write(pa.ipc.new_stream, path, table(*made)),
+        "arrow-file": lambda path, *made: write(pa.ipc.new_file, path, table(*made)),
     },
 )

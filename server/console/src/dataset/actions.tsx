@@ -1,3 +1,4 @@
+import { endingOf } from '../../../../engine/types/index.ts'
 import type {
   Column,
   Dataset,
@@ -153,6 +154,7 @@ const CHOICES = [
   { value: 'ndjson', label: 'NDJSON', note: 'one object on each line' },
   { value: 'tsv', label: 'TSV', note: 'tabs between the fields' },
   { value: 'arrow', label: 'Arrow', note: 'a stream of record batches' },
+  { value: 'arrow-file', label: 'Arrow file', note: 'for programs that map it into memory' },
 ] as const satisfies readonly { value: Format | 'european'; label: string; note: string }[]
 
 /** How spreadsheets in most of Europe write and read csv. */
@@ -183,7 +185,7 @@ function download({ id, name }: Dataset, query: RowsQuery, rowCount: number | un
       const european = choice === 'european'
       const format = european ? 'csv' : choice
       await startDownload(id, european ? { ...query, ...EUROPEAN } : query, format)
-      announce(`Your browser downloads ${name}.${format}.`)
+      announce(`Your browser downloads ${name}.${endingOf(format)}.`)
     },
   })
 }
