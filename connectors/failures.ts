@@ -37,7 +37,7 @@ const FAILURES = {
   unsafe: ['invalid_series_id', ({ name, what }) => `${name}: ${quoted(what)} can not be part of an id.`],
   'no-time': [
     'invalid_option',
-    ({ name, subject }) => `${quoted(subject)} is no series: its dataflow at ${name} has no time dimension.`,
+    ({ name, subject }) => `${quoted(subject)} is no series: ${name} has no time dimension for it.`,
   ],
   /** The provider has the series, but does not tell what it was on the day that was asked for. */
   'no-history': [
@@ -108,6 +108,12 @@ const FAILURES = {
     'answer_too_large',
     ({ name, subject }) =>
       `The response of ${name} for ${quoted(subject)} is too large. Ask for less with start and end, or choose a narrower path.`,
+  ],
+  /** A table of a statistical office is larger than one id with wildcards may select. */
+  'too-many-cells': [
+    'answer_too_large',
+    ({ name, subject }) =>
+      `${quoted(subject)} selects too many cells of ${name}. Write codes in place of some of its wildcards.`,
   ],
   /** The answer can't be decoded, is not what the reader expects, or redirects away from the configured address. */
   unreadable: ['not_understood', notUnderstoodBy],

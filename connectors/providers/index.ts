@@ -9,6 +9,7 @@ import { eia } from './eia.ts'
 import { frankfurter } from './frankfurter.ts'
 import { fred } from './fred.ts'
 import { nasdaq } from './nasdaq.ts'
+import * as pxweb from './pxweb.ts'
 import * as sdmx from './sdmx.ts'
 import { sec } from './sec.ts'
 import { statcan } from './statcan.ts'
@@ -44,4 +45,12 @@ export const connectors: readonly Connector[] = [
   bea,
   census,
   sec,
+  pxweb.scb,
+  pxweb.ssb,
+  pxweb.statfin,
+  pxweb.statice,
+  pxweb.statEe,
+  pxweb.statLv,
+  pxweb.surs,
+  pxweb.bfs,
 ]

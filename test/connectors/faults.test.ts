@@ -39,6 +39,14 @@ const SERIES: Readonly<Record<string, string>> = {
   bea: 'NIPA/T10101/A191RL/Q',
   census: 'resconst/APERMITS.TOTAL.yes',
   sec: '320193/us-gaap/Revenues/USD',
+  scb: 'TAB6471/00.tot',
+  ssb: '05810/0.999B.Personer',
+  statfin: 'khi/statfin_khi_pxt_11xb.px/0.indeksipisteluku',
+  statice: 'Efnahagur/VIS01000.px/CPI.index',
+  'stat-ee': 'IA001',
+  'stat-lv': 'IRS010m/IRS010m',
+  surs: '0410811S.px/41000.2',
+  bfs: 'px-x-1/px-x-1.px/8100',
 }
 
 const providers = openConnectors().list()

@@ -17,6 +17,29 @@ interface Answer {
 const KEY = 'Ada ada@example.org'
 const month = (at: number) => `2026-0${at}`
 
+const CUBE = {
+  class: 'dataset',
+  label: 'Prices',
+  source: 'Office',
+  updated: '2026-03-01T06:00:00Z',
+  note: ['a note'],
+  role: { time: ['Tid'], metric: ['Contents'] },
+  id: ['Contents', 'Tid'],
+  size: [1, 2],
+  dimension: {
+    Contents: {
+      label: 'contents',
+      category: { index: { P: 0 }, label: { P: 'Price' }, unit: { P: { base: 'index' } } },
+    },
+    Tid: {
+      label: 'month',
+      category: { index: ['2026M01', '2026M02'], label: { '2026M01': '2026M01', '2026M02': '2026M02' } },
+    },
+  },
+  value: [1.5, null],
+  status: { 1: '..' },
+}
+
 const ANSWERS: readonly Answer[] = [
   {
     slug: 'fred',
@@ -207,6 +230,33 @@ const ANSWERS: readonly Answer[] = [
       label: 'Assets',
       description: 'd',
       units: { USD: [{ end: '2025-12-31', val: 5, form: '10-K', filed: '2026-02-01', frame: 'CY2025Q4I' }] },
+    },
+  },
+  {
+    slug: 'ssb',
+    id: 'T/P',
+    path: '/tables/T/data',
+    others: { '/tables/T/metadata': { body: CUBE } },
+    data: CUBE,
+  },
+  {
+    slug: 'scb',
+    id: 'T/P',
+    path: '/tables/T/metadata',
+    others: { '/tables/T/data': { body: CUBE } },
+    data: CUBE,
+  },
+  {
+    slug: 'statfin',
+    id: 'a/T.px/P',
+    path: 'GET /a/T.px',
+    others: { 'POST /a/T.px': { body: CUBE } },
+    data: {
+      title: 'Prices',
+      variables: [
+        { code: 'Contents', text: 'contents', values: ['P'], valueTexts: ['Price'] },
+        { code: 'Tid', text: 'month', values: ['2026M01', '2026M02'], valueTexts: ['a', 'b'], time: true },
+      ],
     },
   },
   ...Object.entries(FORMATS).map(([, data]) => ({ slug: 'ecb', id: 'RATES/M.USD.S', data })),
