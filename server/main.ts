@@ -1,6 +1,7 @@
 // Sets the size of libuv's thread pool before anything uses the pool.
 import '../engine/util/threads.ts'
-import { reportError, run } from './commands/program.ts'
+import { run } from './commands/program.ts'
+import { reportError } from './commands/report.ts'
 
 // A reader such as `head` closes the pipe when it has enough; that is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { uploadFormatOf } from '../../engine/index.ts'
 import { FORMATS_IN_PROSE, foreignNamed, hasDialect } from '../../engine/ingest/upload-format.ts'
 import { ADDING, CHANGE, fromPlain, UPLOADING } from '../../engine/options.ts'
+import { filesAt, importAll } from './import-files.ts'
 import { startProgress } from './progress.ts'
 import {
   findOrMake,
@@ -17,7 +18,8 @@ import type { On } from './workplace.ts'
 
 interface ImportOptions {
   readonly repository: string
-  readonly dataset: string
+  readonly dataset?: string
+  readonly union?: boolean
   readonly append?: boolean
   readonly upsert?: boolean
   readonly format?: string
@@ -30,34 +32,68 @@ const KNOWN = `${FORMATS_IN_PROSE}, also compressed as .gz or .zst`
 
 export function addImportCommand(program: Command, on: On<Tables>): void {
   const command = program
-    .command('import <file>')
+    .command('import <path>')
     .description(
-      'import the rows of a file into a dataset, which is created if needed; - reads standard input',
+      'import the rows of a file into a dataset, which is created if needed; - reads standard input. Each file of a ' +
+        'folder, or of a quoted pattern with *, ? and **, becomes a dataset that is named as it, or all one with --union',
     )
     .requiredOption('--repository <id or name>', 'the repository')
-    .requiredOption('--dataset <name>', 'the name of the dataset')
+    .option('--dataset <name>', 'the name of the dataset, for one file and for --union')
+    .option('--union', 'put the rows of all files into one dataset, which must agree in their columns')
     .option('--append', 'append the rows instead of replacing the existing ones')
     .option('--upsert', 'append the rows, which take the place of rows with the same key')
     .option(
       '--format <format>',
       'the format, if the file name does not show it: for example csv or ndjson.gz',
     )
-    .action((file: string, options: ImportOptions) => on((tables) => importFile(tables, file, options)))
+    .action((path: string, options: ImportOptions) => on((tables) => importPath(tables, path, options)))
   addOptions(command, { ...OPTIONS, ...CHANGE })
 }
 
-export async function importFile(tables: Tables, file: string, options: ImportOptions): Promise<void> {
-  const { dataset: name, append, upsert, format } = options
-  const reading = fromPlain(options, UPLOADING)
-  const mode = upsert ? 'upsert' : append ? 'append' : 'replace'
-  if (append && upsert) throw new UsageError('--append and --upsert exclude each other.')
-  if (reading.columns && (reading.columns === 'replace') !== (mode === 'replace')) {
+export async function importPath(tables: Tables, path: string, options: ImportOptions): Promise<void> {
+  const { dataset, union = false } = options
+  if (options.append && options.upsert) throw new UsageError('--append and --upsert exclude each other.')
+  const files = filesAt(path)
+  if (files === undefined) {
+    if (union) throw new UsageError('--union is for a folder or a pattern; to add one file, use --append.')
+    if (dataset === undefined) throw new UsageError('--dataset names the dataset of the file.')
+    return importFile(tables, path, { ...options, dataset })
+  }
+  if (union !== (dataset !== undefined)) {
+    throw new UsageError(
+      union
+        ? '--dataset names the dataset of --union.'
+        : 'Each file becomes a dataset that is named as it: leave out --dataset, or add --union.',
+    )
+  }
+  await findRepository(tables, options.repository)
+  await importAll(await files(), (file, name, stored) => {
+    const turn = union && stored > 0 ? 'next' : 'first'
+    return importFile(tables, file, { ...options, dataset: dataset ?? name }, turn)
+  })
+}
+
+/** @param turn of several files; the rows of the `next` ones join those of the first, which replaces what there was */
+export async function importFile(
+  tables: Tables,
+  file: string,
+  options: ImportOptions & { readonly dataset: string },
+  turn?: 'first' | 'next',
+): Promise<void> {
+  const { dataset: name, append, upsert, format, union } = options
+  const given = fromPlain(options, UPLOADING)
+  const { columns, ...others } = given
+  const mode = upsert ? 'upsert' : append || turn === 'next' ? 'append' : 'replace'
+  const isOdd = columns !== undefined && (columns === 'replace') !== (mode === 'replace')
+  if (isOdd && !union) {
     const other =
       mode === 'replace'
         ? '--columns add is for --append and --upsert.'
         : `--columns replace is not for --${mode}; --columns add adds columns.`
     throw new UsageError(other)
   }
+  // The first file of a union brings its columns, to which the others may add.
+  const reading: typeof given = isOdd ? others : given
   const { on } = fromPlain(options, { on: ADDING.on })
   const { note } = fromPlain(options, CHANGE)
   if (on && mode !== 'upsert') throw new UsageError('--on is only for --upsert.')
@@ -86,8 +122,9 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
       },
     })
     progress[Symbol.dispose]()
+    const which = turn === undefined ? '' : `${file}: `
     console.log(
-      `dataset ${written.id}: ${inRows(written.rowCount ?? 0)}, ${counted(written.columns.length, 'column')}, version ${written.version}`,
+      `${which}dataset ${written.id}: ${inRows(written.rowCount ?? 0)}, ${counted(written.columns.length, 'column')}, version ${written.version}`,
     )
     for (const line of findings(written, reading)) console.error(line)
     if (known?.rowCount && mode === 'replace') {

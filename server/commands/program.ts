@@ -1,10 +1,4 @@
-import { Command, CommanderError } from 'commander'
-import { ConnectorError } from '../../connectors/errors.ts'
-import { EngineError, faultsOf } from '../../engine/index.ts'
-import { MOST_FAULTS } from '../../engine/ingest/text/errors.ts'
-import { ParquetryError } from '../client/index.ts'
-import { ConfigError } from '../config/read.ts'
-import { ServerError } from '../http/errors.ts'
+import { Command } from 'commander'
 import { ownVersion } from '../version.ts'
 import { addAccountCommands } from './account.ts'
 import { addAppendCommand } from './append.ts'
@@ -15,11 +9,11 @@ import { addExportCommand, addSqlCommand } from './export.ts'
 import { addImportCommand } from './import.ts'
 import { addMaintenanceCommands } from './maintenance.ts'
 import { addProviderCommands } from './providers.ts'
+import { reportError } from './report.ts'
 import { addMemberCommands, addRepositoryCommands } from './repository.ts'
 import { addDemoCommand, addMcpCommand, addServeCommand } from './serve.ts'
 import { addSourceCommands } from './source.ts'
 import { addBenchCommand } from './throughput/command.ts'
-import { Failed, fileProblem, UsageError, withFlags } from './usage.ts'
 import { Target } from './workplace.ts'
 
 /** Runs `parquetry …` and returns the exit code: 0 success, 1 failure, 2 wrong usage. */
@@ -67,50 +61,4 @@ export function makeProgram(): Command {
   addBenchCommand(program, target)
   addCompletionCommand(program)
   return program
-}
-
-/** Says what went wrong, and gives the exit code for it. */
-export function reportError(error: unknown): number {
-  // Commander has already printed the error or the help.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof Failed && error.message === '') return 1
-  const { syscall, path, code = '' } = error as NodeJS.ErrnoException
-  const { details } = error as Partial<Pick<EngineError | ParquetryError, 'details'>>
-  if (syscall === 'listen' || syscall === 'getaddrinfo') {
-    console.error(`parquetry: ${listenProblem(error as ListenError)}`)
-  } else if (syscall !== undefined) {
-    const problem = fileProblem(error as NodeJS.ErrnoException)
-    console.error(`parquetry: ${path === undefined ? problem : `${path}: ${problem}`}`)
-  } else {
-    const isKnown = KNOWN.some((kind) => error instanceof kind)
-    console.error(isKnown ? `parquetry: ${withFlags((error as Error).message, details?.hints)}` : error)
-  }
-  const faults =
-    error instanceof ParquetryError ? error.errors : error instanceof EngineError ? faultsOf(error) : []
-  // The first is the message.
-  for (const fault of faults.slice(1)) console.error(`  ${withFlags(fault.error, fault.hints)}`)
-  if (code === 'invalid_upload')
-    console.error(`Nothing was stored.${faults.length < MOST_FAULTS ? '' : ' There may be more errors.'}`)
-  return error instanceof UsageError || error instanceof ConfigError ? 2 : 1
-}
-
-/** The errors that are raised on purpose, with a message for people. */
-const KNOWN = [UsageError, ConfigError, EngineError, ServerError, ConnectorError, Failed, ParquetryError]
-
-interface ListenError extends NodeJS.ErrnoException {
-  readonly address?: string
-  readonly hostname?: string
-  readonly port?: number
-}
-
-/** Says why the server can't listen, and what to change. */
-function listenProblem({ code, address, hostname, port }: ListenError): string {
-  switch (code) {
-    case 'EADDRINUSE':
-      return `Another program listens on port ${port} of ${address}: choose another port with --port.`
-    case 'EACCES':
-      return `You have no permission to listen on port ${port}: choose one above 1023 with --port.`
-    default:
-      return `The server can't listen on ${address ?? hostname}: give an address of this machine with --host (${code}).`
-  }
 }
