@@ -62,11 +62,13 @@ test('a data directory of version 0.3.0 has its versions, changes, queries, name
   expect(await ask('/sql', undefined, found)).toBe('200\nid\n1\n4\n')
   expect(await ask('/datasets/5/data')).toBe('200\nid,t\n1,é\n2,two\n')
   expect(await ask('/datasets/6/data')).toBe('200\nb,n\ntrue,2\n,1\n')
-  for (const key of [
+  const [ada, robot] = [
     'pq_siyBZpZlQMpmMVxO75Xk5zULiJfYf9pX12yH2e',
     'pq_eBSJ2WROuAe0nuAnIrord9XpUXHZpzaD080oNx',
-  ]) {
-    expect(await ask('/odata/pay_staff/$count', key)).toBe('200\n3')
-    expect(await ask('/datasets/4/data', key, 'id\n9\n')).toMatch(/^403/)
-  }
+  ]
+  expect(await ask('/odata/pay_staff/$count', robot)).toBe('200\n3')
+  // Names of other people's datasets have the owner and the id now.
+  expect(await ask('/odata/pay_staff/$count', ada)).toMatch(/^404\n.*root_pay_staff_id4/)
+  expect(await ask('/odata/root_pay_staff_id4/$count', ada)).toBe('200\n3')
+  for (const key of [ada, robot]) expect(await ask('/datasets/4/data', key, 'id\n9\n')).toMatch(/^403/)
 })
