@@ -1,26 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
-import type { Database, Handle, SqlValue } from './database.ts'
-import { isUnwritable } from './failures.ts'
+import type { Handle, SqlValue } from './database.ts'
 import { type Change, KEEP, retentionSql } from './history.ts'
-import type { Keep, Origin, Part, Version } from './records.ts'
-
-interface PartRow extends Omit<Part, 'statistics' | 'attached'> {
-  readonly statistics: string | null
-  readonly attached: string | null
-}
-
-/** The columns of a `PartRow`. */
-const PART = 'p.id, p.rows, p.bytes, p.raw_bytes AS "rawBytes", p.hash, p.statistics, p.attached'
-
-function partOf({ statistics, attached, ...row }: PartRow): Part {
-  return {
-    ...row,
-    statistics: statistics === null ? null : JSON.parse(statistics),
-    ...(attached !== null && { attached: JSON.parse(attached) }),
-  }
-}
+import { PART, type PartRow, partOf, type RemovedPart } from './parts.ts'
+import type { Keep, Part, Version } from './records.ts'
 
 type VersionRow = Omit<Version, 'columns' | 'parts' | 'key'>
 /** The columns of a `VersionRow`. */
@@ -37,8 +21,6 @@ export interface NumberedVersion {
 
 /** The name under which the current version of a dataset is cached. */
 export const versionOf = (datasetId: number) => `version of ${datasetId}`
-/** A part that is no longer in the catalog, so that its bytes may be removed. */
-export type RemovedPart = Pick<Part, 'id' | 'hash'>
 type Content = Pick<Version, 'columns' | 'key' | 'parts' | 'bytes'>
 
 /** The most parts of versions that are kept in memory. With a dozen columns, each takes half a kilobyte. */
@@ -194,20 +176,24 @@ export class Versions {
 
   /**
    * Removes versions that are neither shown nor kept nor read; gives the parts that are in no version any more.
-   * @param datasetId whose versions are looked at; 0 stands for all
+   * @param datasetId whose versions and parts are looked at; 0 stands for all
    */
-  reclaim(datasetId = 0): Promise<RemovedPart[]> {
-    return this.#handle.transaction(async (t) => {
-      await removeVersions(
+  async reclaim(datasetId = 0): Promise<RemovedPart[]> {
+    const left = await this.#handle.transient((t) =>
+      removeVersions(
         t,
         `${datasetId === 0 ? '' : `dataset_id = ${datasetId} AND `}id NOT IN (SELECT version_id FROM datasets) AND id NOT IN (SELECT version_id FROM leases)
          AND NOT ${retentionSql(this.#keep)}`,
-      )
-      return t.all<RemovedPart>(
+      ),
+    )
+    if (datasetId !== 0 && left.length === 0) return []
+    // Only this has to be on disk before the files are removed. Most commits leave no part without a version.
+    return this.#handle.transaction((t) =>
+      t.all<RemovedPart>(
         `DELETE FROM parts WHERE process IS NULL AND id NOT IN (SELECT part_id FROM part_ranges)
-         RETURNING id, hash`,
-      )
-    })
+         ${datasetId === 0 ? '' : `AND id IN (${left.join(', ')})`} RETURNING id, hash`,
+      ),
+    )
   }
 
   /** The ids among the given ones whose version no longer exists. */
@@ -246,149 +232,21 @@ export class Versions {
   }
 }
 
-/** Removes versions, and what says which parts they had. Call it in a transaction. */
-export async function removeVersions(t: Handle, where: string, ...parameters: SqlValue[]): Promise<void> {
+/** Removes versions, and what says which parts they had, whose ids it gives. Call it in a transaction. */
+export async function removeVersions(t: Handle, where: string, ...parameters: SqlValue[]): Promise<number[]> {
   const sql = `DELETE FROM versions WHERE ${where} RETURNING dataset_id AS "datasetId"`
   const removed = await t.all<{ datasetId: number | null }>(sql, ...parameters)
+  const parts: number[] = []
   for (const datasetId of new Set(removed.map((version) => version.datasetId))) {
     // Of an older program.
     if (datasetId === null) continue
-    await t.run(
+    const ranges = await t.all<{ part: number }>(
       `DELETE FROM part_ranges WHERE dataset_id = ? AND NOT EXISTS (SELECT 1 FROM versions v
-         WHERE v.dataset_id = part_ranges.dataset_id AND v.id >= part_ranges.since AND v.id < part_ranges.until)`,
+         WHERE v.dataset_id = part_ranges.dataset_id AND v.id >= part_ranges.since AND v.id < part_ranges.until)
+       RETURNING part_id AS part`,
       datasetId,
     )
+    parts.push(...ranges.map(({ part }) => part))
   }
-}
-
-function describePart(t: Handle, part: Part, origin?: Origin, blockSums?: string): Promise<number> {
-  return t.run(
-    'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ?, origin = ?, block_sums = ?, attached = ? WHERE id = ?',
-    part.rows,
-    part.bytes,
-    part.rawBytes,
-    part.hash,
-    part.statistics && JSON.stringify(part.statistics),
-    new Date().toISOString(),
-    origin ? JSON.stringify(origin) : null,
-    blockSums ?? null,
-    part.attached ? JSON.stringify(part.attached) : null,
-    part.id,
-  )
-}
-
-const REGISTER = 'INSERT INTO parts (process) VALUES (?)'
-/** Parts are cached only with their version. */
-const UNCACHED = { changes: [] }
-
-/**
- * The parts that versions are made of. A part is registered before its file exists, and belongs to the process that
- * writes it until a commit takes it into a version. So each file on disk is in a version, is being written by a known
- * process, or is a leftover.
- */
-export class Parts {
-  readonly #database: Database
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
-  /** Registers a part that `process` is about to write. */
-  register(process: string): Promise<number> {
-    return this.#database.transaction((t) => t.insert(REGISTER, process), UNCACHED)
-  }
-
-  /** Registers parts whose files are there already: all at once, because each write waits for the disk. */
-  add(process: string, parts: readonly Omit<Part, 'id'>[]): Promise<Part[]> {
-    return this.#database.transaction(async (t) => {
-      const added: Part[] = []
-      for (const part of parts) {
-        added.push({ ...part, id: await t.insert(REGISTER, process) })
-        await describePart(t, added.at(-1)!)
-      }
-      return added
-    }, UNCACHED)
-  }
-
-  /**
-   * Notes what a part has that was written. On one machine this does not wait for the disk: the commit that takes the part
-   * into a version brings it there, and without that commit nobody needs it. A shared database may lose what it has not
-   * synced while this process lives, and the object has the hash in its name, by which others find it.
-   * @param blockSums the sums of its blocks, if it may be read by ranges
-   */
-  async describe(part: Part, origin?: Origin, blockSums?: string): Promise<void> {
-    const describe = (t: Handle) => describePart(t, part, origin, blockSums)
-    const database = this.#database
-    await (database.isShared ? database.transaction(describe, UNCACHED) : database.transient(describe))
-  }
-
-  /**
-   * The hash of a part as it is known now, and the sums of its blocks, which no `Part` has because only cold reads need
-   * them; null if they were never computed. Undefined if the part is gone.
-   */
-  find(id: number): Promise<{ readonly hash: string | null; readonly blockSums: string | null } | undefined> {
-    return this.#database.get('SELECT hash, block_sums AS "blockSums" FROM parts WHERE id = ?', id)
-  }
-
-  /** The origins of those parts that have one, by their ids. Only comparisons need them, so no `Part` has its own. */
-  async origins(ids: readonly number[]): Promise<Map<number, Origin>> {
-    const rows = await this.#database.all<{ id: number; origin: string }>(
-      `SELECT id, origin FROM parts WHERE origin IS NOT NULL AND id IN (${['NULL', ...ids].join(', ')})`,
-    )
-    return new Map(rows.map(({ id, origin }) => [id, JSON.parse(origin) as Origin]))
-  }
-
-  /**
-   * Forgets a part unless a commit has taken it into a version; gives whether it did. A commit whose outcome is unknown
-   * here may still be under way at the database; then this waits for it.
-   */
-  async drop(id: number): Promise<boolean> {
-    const sql = 'DELETE FROM parts WHERE id = ? AND process IS NOT NULL'
-    return (await this.#database.transaction((t) => t.run(sql, id), UNCACHED)) > 0
-  }
-
-  /** The ids of all registered parts. A file with another id is a leftover. */
-  async all(): Promise<Set<number>> {
-    const rows = await this.#database.all<{ id: number }>('SELECT id FROM parts')
-    return new Set(rows.map(({ id }) => id))
-  }
-
-  /** Says for each damaged part, by its id, what is wrong with it. */
-  async damaged(): Promise<Map<number, string>> {
-    const rows = await this.#database.all<{ id: number; damage: string }>(
-      'SELECT id, damage FROM parts WHERE damage IS NOT NULL',
-    )
-    return new Map(rows.map(({ id, damage }) => [id, damage]))
-  }
-
-  /** Writes down what reading a part's whole file has shown. If a power cut loses it, the next check finds it again. */
-  async noteCheck(id: number, found: { hash: string | null; damage: string | undefined }): Promise<void> {
-    try {
-      await this.#database.transient((t) =>
-        t.run(
-          'UPDATE parts SET hash = coalesce(?, hash), damage = ?, checked_at = ? WHERE id = ?',
-          found.hash,
-          found.damage ?? null,
-          new Date().toISOString(),
-          id,
-        ),
-      )
-    } catch (error) {
-      // `Integrity` keeps the damage in memory, so readers of the part still get an error.
-      if (!isUnwritable(error)) throw error
-    }
-  }
-
-  /**
-   * The committed part whose last check is longest ago, if that was before the given moment. Files that others keep are
-   * checked whenever they are read.
-   */
-  async toCheck(before: string): Promise<Part | undefined> {
-    const row = await this.#database.get<PartRow>(
-      `SELECT ${PART} FROM parts p WHERE process IS NULL AND given_up_at IS NULL AND attached IS NULL AND (checked_at IS NULL OR checked_at < ?)
-       ORDER BY checked_at IS NOT NULL, checked_at, id LIMIT 1`,
-      before,
-    )
-    return row && partOf(row)
-  }
+  return parts
 }

@@ -21,16 +21,31 @@ export interface ManyResult extends IngestResult {
 }
 
 /**
- * Reads several uploads and writes their rows as one part. Each is checked by itself. One that has a fault, or whose fields
- * come in another order than those of the first, is left out.
- * @throws EngineError the fault of the first if all have one; `storage_full`
+ * Reads several uploads and writes their rows as one part.
+ * @throws EngineError as `rewriteMany`; `storage_full`
  */
-export async function ingestMany(
-  duck: Duck,
-  { bodies, ...given }: ManyRequest,
-  hooks: Hooks,
-): Promise<ManyResult> {
-  const request = { ...given, ...hooks, file: '' }
+export async function ingestMany(duck: Duck, request: ManyRequest, hooks: Hooks): Promise<ManyResult> {
+  const { targets, source, pieces, taken } = await rewriteMany(request)
+  await using csv = new TemporaryFile(duck.tempDirectory)
+  await writeFile(csv.path, pieces, { mode: 0o600 })
+  const given = { ...request, ...hooks, file: '' }
+  const result = await loadCsv(duck, { ...source, file: csv.path }, targets, given)
+  await refuseLongTexts(duck, request.target, result, hooks)
+  return { ...result, taken }
+}
+
+/** Several uploads as one csv, as `CellWriter` writes it. */
+interface RewrittenMany extends Pick<Rewritten, 'targets' | 'source'>, Pick<ManyResult, 'taken'> {
+  readonly pieces: readonly Uint8Array[]
+}
+
+/**
+ * Rewrites several uploads as csv. Each is checked by itself. One that has a fault, or whose fields come in another order
+ * than those of the first, is left out.
+ * @throws EngineError the fault of the first if all have one
+ */
+export async function rewriteMany({ bodies, ...given }: ManyRequest): Promise<RewrittenMany> {
+  const request = { ...given, file: '' }
   const toCsv = await rewriterOf(request)
   const known = knownColumns(request)
   const pieces: Uint8Array[] = []
@@ -53,12 +68,7 @@ export async function ingestMany(
     taken.push(index)
   }
   if (!all) throw fault ?? new EngineError('invalid_upload', 'None of the uploads can be read with others.')
-  await using csv = new TemporaryFile(duck.tempDirectory)
-  await writeFile(csv.path, pieces, { mode: 0o600 })
-  const { targets, source } = all
-  const result = await loadCsv(duck, { ...source, file: csv.path }, targets, request)
-  await refuseLongTexts(duck, request.target, result, hooks)
-  return { ...result, taken }
+  return { targets: all.targets, source: all.source, pieces, taken }
 }
 
 async function rewriterOf({ format }: Pick<IngestRequest, 'format'>) {

@@ -26,7 +26,7 @@ const MINIBLOCKS = 8
  * Adds the column `r` to a file: its pages have some hundred bytes for each row group. DuckDB can number rows, too, but
  * then writes the file with one thread.
  */
-export function addOrdinals(file: ParquetFile): void {
+export function addOrdinals(file: Pick<ParquetFile, 'footer' | 'append'>): void {
   let first = 0
   for (const group of groupsOf(file.footer)) {
     const rows = numberOf(group, FIELD.group.rows)

@@ -20,10 +20,14 @@ export interface SmallWrite {
   readonly upload: Upload & { readonly body: Uint8Array }
 }
 
-/** The write of an upload that is small, is read by the columns of the dataset alone, and need not be by itself. */
-export function smallWrite(upload: Upload, mode: WriteMode): SmallWrite | undefined {
+/**
+ * The write of an upload that is small, is read by the columns of the dataset alone, and need not be by itself.
+ * @param limit the most bytes of an upload
+ */
+export function smallWrite(upload: Upload, mode: WriteMode, limit: number): SmallWrite | undefined {
   const { body, format, gzip, columns, options, addColumns, alone, onProgress } = upload
-  if (mode === 'replace' || !(body instanceof Uint8Array) || body.byteLength > SMALL_BYTES) return undefined
+  const most = Math.min(SMALL_BYTES, limit)
+  if (mode === 'replace' || !(body instanceof Uint8Array) || body.byteLength > most) return undefined
   if (!isGrouped(format) || gzip || columns || options || addColumns || alone || onProgress) return undefined
   return { mode, upload: { ...upload, body } }
 }

@@ -1,4 +1,4 @@
-import { isAttached, type Part } from '../catalog/records.ts'
+import { isAttached, type Part, type Version } from '../catalog/records.ts'
 import type { PartSizes } from '../engine-options.ts'
 import { EngineError, type ErrorCode } from '../errors.ts'
 import { isWide, mostWideBytes } from '../parquet/row-groups.ts'
@@ -42,12 +42,15 @@ export class Merger {
 
   /** Merges one run of parts. Gives whether there may be more to merge. */
   async #mergeOnce(datasetId: number): Promise<boolean> {
-    const { members, sizes, integrity, commits } = this.#context
+    const { members, versions, sizes, integrity, commits } = this.#context
     const { signal } = this.#giveUp
+    const runOf = ({ columns, parts }: Version) =>
+      isAttached(parts) ? [] : partsToMerge(parts, columns.length, sizes)
+    // Most commits leave nothing to merge, and a lease is written down.
+    if (runOf(await versions.current(datasetId)).length === 0) return false
     using lease = await members.take(datasetId)
-    const { columns, parts } = lease.version
-    if (isAttached(parts)) return false
-    const run = partsToMerge(parts, columns.length, sizes)
+    const { columns } = lease.version
+    const run = runOf(lease.version)
     if (run.length === 0) return false
     const made = await commits.rewriteParts(integrity, run, columns, columns, { signal })
     const ids = run.map((part) => part.id)

@@ -5,6 +5,7 @@ import { requireOwnFiles } from '../catalog/datasets.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import { EngineError } from '../errors.ts'
 import { spool } from '../ingest/file.ts'
+import { ingestHere } from '../ingest/here.ts'
 import type { Jobs } from '../ingest/jobs.ts'
 import type { IngestRequest, IngestResult } from '../ingest/request.ts'
 import {
@@ -42,7 +43,7 @@ export class Writer {
   readonly #context: WorkContext
   readonly #writes = new InFlight()
   readonly #groups: Groups = new Groups({
-    alone: (datasetId, { upload, mode }) => this.#writeAlone(datasetId, upload, mode),
+    alone: (datasetId, write) => this.#writeSmall(datasetId, write),
     together: (datasetId, writes) => this.#writeTogether(datasetId, writes),
   })
   #spooled = 0
@@ -61,7 +62,7 @@ export class Writer {
     return this.#change(datasetId, async () => {
       checkUpload(upload, mode)
       requireOwnFiles(datasetId, await this.#context.versions.current(datasetId))
-      const small = smallWrite(upload, mode)
+      const small = smallWrite(upload, mode, this.#context.uploadLimits.bytes)
       return small ? this.#groups.write(datasetId, small) : this.#writeAlone(datasetId, upload, mode)
     })
   }
@@ -72,19 +73,27 @@ export class Writer {
     )
   }
 
+  /** Writes a small upload by itself: without a file of its body and a reader process, if that can be. */
+  #writeSmall(datasetId: number, { upload, mode }: SmallWrite): Promise<WrittenRecord> {
+    return this.#ingest(datasetId, upload, mode, async ({ ingest }, request) => {
+      const made = await ingestHere({ ...request, bodies: [upload.body] })
+      return made ?? this.#withFile(upload, (file) => ingest({ ...request, file }, upload))
+    })
+  }
+
   async #writeTogether(datasetId: number, writes: readonly SmallWrite[]) {
     const { columns } = await this.#context.versions.current(datasetId)
     const [{ mode, upload }] = writes as [SmallWrite]
     const { uploadOptions } = await this.#context.datasets.get(datasetId)
     // With options of the last upload, each file needs evidence of its own for what it has besides.
     if (columns.length === 0 || withStored(uploadOptions, upload)) return undefined
-    const bodies = writes.map((write) => write.upload.body)
     let taken: readonly number[] = []
     const accept = (made: MadeContent, t: Handle) => acceptAll(taken.map((index) => writes[index]!))(made, t)
     const { signal: _, ...given } = upload
     const record = await this.#ingest(datasetId, { ...given, accept }, mode, async (jobs, request) => {
       if (request.options) throw new EngineError('invalid_upload', 'Another upload has brought options.')
-      const made = await jobs.ingestMany({ ...request, bodies })
+      const given = { ...request, bodies: writes.map((write) => write.upload.body) }
+      const made = (await ingestHere(given)) ?? (await jobs.ingestMany(given))
       taken = made.taken
       return made
     })
@@ -154,21 +163,20 @@ export class Writer {
     }
   }
 
-  /** @param read has a reader process make a part of the rows */
+  /** @param read makes a part of the rows, mostly in a reader process */
   async #ingest(
     datasetId: number,
     upload: Upload,
     mode: WriteMode,
     read: (jobs: Jobs, request: Omit<IngestRequest, 'file'>) => Promise<IngestResult>,
   ): Promise<WrittenRecord> {
-    const { commits } = this.#context
     for (;;) {
       const base = await this.#context.versions.current(datasetId)
       const anew = mode === 'replace' && upload.replaceColumns === true
       const { uploadOptions } = await this.#context.datasets.get(datasetId)
       const options = withStored(uploadOptions, upload)
       const request = (target: string) => this.#request({ ...upload, options }, target, mode, base)
-      const ingested = commits.makeParts((jobs, target) => read(jobs, request(target)), upload)
+      const ingested = this.#context.commits.makeParts((jobs, target) => read(jobs, request(target)), upload)
       const made = withoutMarks(await readAsBefore(upload, options, () => ingested))
       const edits = await this.#edits(base, made, upload, mode)
       let { columns } = made

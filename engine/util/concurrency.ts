@@ -50,6 +50,9 @@ export async function orAborted<T>(
   return await Promise.race([aborted.promise, work])
 }
 
+/** How long work waits that is done once however often it is asked for, so that it is not done for each of many requests. */
+const GATHERING_MS = 50
+
 /** Runs work that no caller waits for. Each piece of work starts soon after `later` was called. */
 export class Background {
   readonly #possible: () => boolean
@@ -57,6 +60,8 @@ export class Background {
   readonly #running = new Set<Promise<void>>()
   /** Whether work that is done once at a time was asked for again meanwhile. */
   readonly #again = new Map<() => unknown, boolean>()
+  /** Ends the waiting of work that waits for further requests. */
+  readonly #waiting = new Set<() => void>()
 
   /**
    * @param possible whether work can still be done; asked before each piece of work, which is left out if not
@@ -72,9 +77,10 @@ export class Background {
     work: () => void | Promise<void>,
     failed: (error: unknown) => void,
     ended: () => void = () => {},
+    start: () => Promise<unknown> = nextTurn,
   ): void {
     const run = this.#run(async () => {
-      await nextTurn()
+      await start()
       if (this.#possible()) await work()
     })
       .catch(failed)
@@ -85,23 +91,36 @@ export class Background {
     this.#running.add(run)
   }
 
-  /** Like `later`, but while the same function waits or runs, however often it is asked for, it runs once more. */
+  /** Like `later`, but while the same function waits or runs, however often it is asked for, it runs once more. It waits a little. */
   laterOnce(work: () => void | Promise<void>, failed: (error: unknown) => void): void {
     if (this.#again.has(work)) {
       this.#again.set(work, true)
       return
     }
     this.#again.set(work, false)
-    this.later(work, failed, () => {
+    const ended = () => {
       const again = this.#again.get(work)
       this.#again.delete(work)
       if (again) this.laterOnce(work, failed)
-    })
+    }
+    this.later(work, failed, ended, () => this.#gather())
   }
 
-  /** Waits for all work under way, and for the work that it starts in turn. */
+  async #gather(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, GATHERING_MS)
+    this.#waiting.add(resolve)
+    await promise
+    this.#waiting.delete(resolve)
+    clearTimeout(timer)
+  }
+
+  /** Starts all work that waits, and waits for it and for the work that it starts in turn. */
   async settled(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running)
+    while (this.#running.size > 0) {
+      for (const start of this.#waiting) start()
+      await Promise.all(this.#running)
+    }
   }
 }
 

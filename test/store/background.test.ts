@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Background } from '../../engine/util/concurrency.ts'
 
@@ -45,4 +46,21 @@ test('work that was not possible is done when it is asked for again', async () =
   background.laterOnce(work, failed)
   await background.settled()
   expect(runs).toBe(1)
+})
+
+test('work that many ask for in a row is done once, and at once if somebody waits for it', async () => {
+  const background = new Background(
+    () => true,
+    (work) => work(),
+  )
+  let runs = 0
+  const work = () => {
+    runs += 1
+  }
+  for (let time = 0; time < 10; time++) {
+    background.laterOnce(work, failed)
+    await nextTurn()
+  }
+  await background.settled()
+  expect(runs).toBeLessThan(5)
 })

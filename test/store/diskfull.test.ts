@@ -159,6 +159,7 @@ describe.runIf(disk)('with a full disk', () => {
     writeFileSync(file, CSV)
     const append = async () => (await engine.dataset(id)).append({ format: 'csv', body: { file }, missing })
     const parts = () => readdirSync(join(data, 'parts')).length
+    await engine.settled()
     while (parts() < 7) await append()
     const part = (await (await engine.dataset(id)).record()).bytes / parts()
     leave(2 * part + 64 * 1024)

@@ -96,6 +96,7 @@ async function mergeInto(
   const context = {
     sizes: PART_SIZES,
     members: { take: async () => lease },
+    versions: { current: async () => version },
     commits: {
       rewriteParts: async () => ({ parts: [merged] }),
       commit: async (

@@ -145,7 +145,12 @@ function isComplete(
   return part.rows === source.rows && (agree || source.rows === 0)
 }
 
-function rawBytesOf(source: CsvSource, targets: readonly Target[], columns: readonly Column[]): number {
+/** About how many bytes all values take. */
+export function rawBytesOf(
+  source: CsvSource,
+  targets: readonly Target[],
+  columns: readonly Column[],
+): number {
   return targets.reduce((sum, target, index) => {
     const fixed = fixedBytes(columns[index]!.type)
     return sum + (fixed === undefined ? (source.widths[target.source ?? -1] ?? 0) : fixed * source.rows)

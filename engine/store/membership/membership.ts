@@ -1,5 +1,6 @@
+import type { RemovedPart } from '../../catalog/parts.ts'
 import type { Version } from '../../catalog/records.ts'
-import type { NumberedVersion, RemovedPart } from '../../catalog/versions.ts'
+import type { NumberedVersion } from '../../catalog/versions.ts'
 
 /** Work that nobody waits for, and that one process at a time does. `subject` is the id of a dataset; 0 stands for all. */
 export interface Job {

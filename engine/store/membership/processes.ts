@@ -1,7 +1,8 @@
 import type { Handle } from '../../catalog/database.ts'
 import { isUnwritable } from '../../catalog/failures.ts'
+import type { RemovedPart } from '../../catalog/parts.ts'
 import type { Version } from '../../catalog/records.ts'
-import type { NumberedVersion, RemovedPart, Versions } from '../../catalog/versions.ts'
+import type { NumberedVersion, Versions } from '../../catalog/versions.ts'
 import { once } from '../../util/shared.ts'
 import type { StoreContext } from '../context.ts'
 import { forgetProcess, removeDeadMarks } from './mark.ts'
@@ -148,7 +149,8 @@ export class Processes implements Membership {
       if (this.#leases.has(id)) continue
       this.#written.delete(id)
       try {
-        await database.run('DELETE FROM leases WHERE version_id = ? AND process = ?', id, this.#id)
+        const sql = 'DELETE FROM leases WHERE version_id = ? AND process = ?'
+        await database.transient((t) => t.run(sql, id, this.#id))
       } catch (error) {
         this.#written.add(id)
         throw error

@@ -34,8 +34,8 @@ export class FolderParts implements PartStore {
   }
 
   async keep({ id }: PartBytes): Promise<void> {
-    await sync(this.target(id))
-    await sync(this.name)
+    // Both at once, because the file system may then write its journal once.
+    await Promise.all([sync(this.target(id)), sync(this.name)])
   }
 
   giveUp(id: number): Promise<void> {
