@@ -179,21 +179,18 @@ export class Versions {
    * @param datasetId whose versions and parts are looked at; 0 stands for all
    */
   async reclaim(datasetId = 0): Promise<RemovedPart[]> {
-    const left = await this.#handle.transient((t) =>
-      removeVersions(
-        t,
-        `${datasetId === 0 ? '' : `dataset_id = ${datasetId} AND `}id NOT IN (SELECT version_id FROM datasets) AND id NOT IN (SELECT version_id FROM leases)
-         AND NOT ${retentionSql(this.#keep)}`,
-      ),
-    )
-    if (datasetId !== 0 && left.length === 0) return []
-    // Only this has to be on disk before the files are removed. Most commits leave no part without a version.
-    return this.#handle.transaction((t) =>
-      t.all<RemovedPart>(
+    const unneeded = `${datasetId === 0 ? '' : `dataset_id = ${datasetId} AND `}id NOT IN (SELECT version_id FROM datasets) AND id NOT IN (SELECT version_id FROM leases)
+      AND NOT ${retentionSql(this.#keep)}`
+    const isNeeded = async () => !(await this.#handle.get(`SELECT 1 FROM versions WHERE ${unneeded} LIMIT 1`))
+    // Most commits leave nothing to remove, and a transaction waits for the disk.
+    if (datasetId !== 0 && (await isNeeded())) return []
+    return this.#handle.transaction(async (t) => {
+      const left = await removeVersions(t, unneeded)
+      return t.all<RemovedPart>(
         `DELETE FROM parts WHERE process IS NULL AND id NOT IN (SELECT part_id FROM part_ranges)
          ${datasetId === 0 ? '' : `AND id IN (${left.join(', ')})`} RETURNING id, hash`,
-      ),
-    )
+      )
+    })
   }
 
   /** The ids among the given ones whose version no longer exists. */
