@@ -50,7 +50,7 @@ export function addImportCommand(program: Command, on: On<Tables>): void {
   addOptions(command, { ...OPTIONS, ...CHANGE })
 }
 
-export async function importPath(tables: Tables, path: string, options: ImportOptions): Promise<void> {
+async function importPath(tables: Tables, path: string, options: ImportOptions): Promise<void> {
   const { dataset, union = false } = options
   if (options.append && options.upsert) throw new UsageError('--append and --upsert exclude each other.')
   const files = filesAt(path)
