@@ -1,18 +1,17 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
-import type { UploadFormat } from '../../engine/ingest/request.ts'
 import { ENGINE_STATUSES } from '../../server/http/errors.ts'
 import { useBench } from './support/helper.ts'
 import { mutate, mutateInside, randomness } from './support/mutations.ts'
-import { originals } from './support/originals.ts'
+import { type Kind, originals, WITHIN } from './support/originals.ts'
 
 const bench = useBench()
 /** Of each format. 2,000 make 12,000 files, and some minutes. */
 const COUNT = Number(process.env['PARQUETRY_MUTATIONS'] ?? 60)
 const SEED = Number(process.env['PARQUETRY_SEED'] ?? 1)
 
-test.each<UploadFormat>([
+test.each<Kind>([
   'csv',
   'tsv',
   'json',
@@ -20,27 +19,32 @@ test.each<UploadFormat>([
   'xlsx',
   'arrow',
   'parquet',
+  'xls',
+  'xlsb',
   'ods',
   'avro',
   'sqlite',
   'sav',
   'px',
   'zip',
+  'json-stat',
+  'compressed',
 ])(
   'damaged %s makes a part or a clear refusal, never anything else',
   async (format) => {
     const files = await originals(format, bench)
+    const uploaded = format === 'json-stat' || format === 'compressed' ? WITHIN[format] : format
     const seen = { taken: 0, refused: 0 }
     for (let run = 0; run < COUNT; run++) {
       const random = randomness(SEED * 1_000_003 + run)
       const { bytes: good, ...columns } = files[run % files.length]!
       // A defect of the archive hides those inside of it, so half of the workbooks are whole archives.
-      const damage = (format === 'xlsx' || format === 'ods') && run % 2 === 0 ? mutateInside : mutate
+      const damage = ['xlsx', 'xlsb', 'ods'].includes(format) && run % 2 === 0 ? mutateInside : mutate
       const bytes = run < files.length ? good : await damage(good, random)
       const file = bench.file(bytes)
       const started = performance.now()
       try {
-        const { part } = await bench.ingest(format, file, {
+        const { part } = await bench.ingest(uploaded, file, {
           ...columns,
           limits: { unpackedBytes: 50_000_000 },
         })

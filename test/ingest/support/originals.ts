@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import {
   DateDay,
   Decimal,
@@ -26,6 +28,45 @@ import { zipOf } from './zips.ts'
 export interface Original {
   readonly bytes: Uint8Array
   readonly declared?: DeclaredColumn[]
+  /** Whether the file is compressed. */
+  readonly gzip?: true
+}
+
+/** What is uploaded in one of the formats, and has a structure of its own. */
+export const WITHIN = { 'json-stat': 'json', compressed: 'csv' } as const satisfies Record<
+  string,
+  UploadFormat
+>
+export type Kind = UploadFormat | keyof typeof WITHIN
+
+const { utils, write } = createRequire(import.meta.url)('@e965/xlsx') as typeof import('@e965/xlsx')
+
+/** The rows as SheetJS writes them; `xlml` is the XML of Excel 2003. */
+function sheet(bookType: 'xls' | 'xlsb' | 'xlml'): Buffer {
+  const book = utils.book_new()
+  const rows = ROWS.map(({ id, name, price, day }) => ({ id, name, price, day: new Date(day) }))
+  utils.book_append_sheet(book, utils.json_to_sheet(rows), 'rows')
+  return write(book, { bookType, type: 'buffer' })
+}
+
+/** A cube of prices in JSON-stat 2. */
+function cube(): Buffer {
+  const months = ROWS.slice(0, 12).map(({ id }) => `2020M${String(id + 1).padStart(2, '0')}`)
+  const category = { index: months, label: Object.fromEntries(months.map((month) => [month, month])) }
+  const goods = { index: { a: 0, b: 1 }, label: { a: 'Apples', b: 'Bread' }, unit: { a: { base: 'kg' } } }
+  return Buffer.from(
+    JSON.stringify({
+      version: '2.0',
+      class: 'dataset',
+      label: 'Prices',
+      id: ['goods', 'time'],
+      size: [2, 12],
+      role: { time: ['time'] },
+      dimension: { goods: { label: 'Goods', category: goods }, time: { label: 'Month', category } },
+      value: ROWS.slice(0, 24).map(({ price }) => price),
+      status: { 0: '..', 3: 'p' },
+    }),
+  )
 }
 
 const TEXTS = ['plain', 'a,b', 'say "hi"', 'line\nbreak', 'é😀', '', '007', '1.50', '2020-02-29', 'true']
@@ -192,7 +233,7 @@ async function workbook(): Promise<Uint8Array> {
 const INSERTS = ROWS.map(({ id, price }) => `INSERT INTO t VALUES (${id}, 'n${id}', ${price});`).join('')
 
 /** Good files of a format, as several programs write them, with each type among them. */
-export async function originals(format: UploadFormat, bench: Bench): Promise<Original[]> {
+export async function originals(format: Kind, bench: Bench): Promise<Original[]> {
   const plain = async (): Promise<Uint8Array[]> => {
     switch (format) {
       case 'csv':
@@ -205,6 +246,12 @@ export async function originals(format: UploadFormat, bench: Bench): Promise<Ori
         return [Buffer.from(ROWS.map((row) => JSON.stringify(row)).join('\n'))]
       case 'xlsx':
         return [await workbook()]
+      case 'xls':
+        return [readFileSync(new URL('../fixtures/values.xls', import.meta.url)), sheet('xls'), sheet('xlml')]
+      case 'xlsb':
+        return [sheet('xlsb')]
+      case 'json-stat':
+        return [cube()]
       case 'ods':
         return ['libreoffice', 'pandas'].map((name) =>
           readFileSync(new URL(`../fixtures/${name}.ods`, import.meta.url)),
@@ -227,6 +274,8 @@ export async function originals(format: UploadFormat, bench: Bench): Promise<Ori
         return []
     }
   }
+  if (format === 'compressed')
+    return [gzipSync, zstdCompressSync].map((pack) => ({ bytes: pack(textFiles(',')[0]!), gzip: true }))
   const written = FORMATS.find((one) => one === format)
   const own = written ? [await everyType(written)] : []
   if (format === 'parquet') return [...(await parquetFiles(bench)), ...own]
