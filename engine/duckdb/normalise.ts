@@ -118,7 +118,8 @@ function normaliseScalar(name: string, sql: string): NormalisedColumn {
     case 'JSON':
       return { type: 'json', sql: text(sql) }
     case 'VARIANT':
-      return { type: 'json', sql: text(`CAST(${sql} AS JSON)`) }
+      // DuckDB 1.5 casts null to the JSON text `null`, 2.0 doesn't.
+      return { type: 'json', sql: `CASE WHEN ${sql} IS NOT NULL THEN ${text(`CAST(${sql} AS JSON)`)} END` }
     case 'INTERVAL':
       return { type: 'string', sql: duration(sql) }
     default:

@@ -24,6 +24,7 @@ const here = import.meta.dirname
 const python = join(folder, 'python')
 const maven = join(folder, 'olingo')
 const typescript = join(folder, 'typescript')
+const grids = join(folder, 'grids')
 const filters = join(folder, 'filters.txt')
 writeFileSync(filters, KINDS_FILTERS)
 
@@ -104,6 +105,25 @@ const ODATA_CLIENTS: readonly Client[] = [
       'selected [{"n":100000}]',
       `expand 501 OData server responded with error: ${NO_EXPAND}`,
       ...KINDS_FOUND,
+    ],
+  },
+  {
+    name: 'the grids of Syncfusion and DevExtreme',
+    async install() {
+      mkdirSync(grids)
+      writeFileSync(join(grids, 'package.json'), '{"private":true}')
+      const packages = ['@syncfusion/ej2-data@34.2.8', 'devextreme@26.1.5', 'jsdom@29.1.1']
+      await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...packages], {
+        ...PATIENCE,
+        cwd: grids,
+      })
+    },
+    read: (root) => output(process.execPath, [join(here, 'grids.cjs'), grids, root, KEY]),
+    finds: [
+      'syncfusion 99995 99997 99996 99995',
+      'syncfusion search w1 w1',
+      'devextreme 99995 99997 99996 99995',
+      'devextreme entity 17',
     ],
   },
 ]

@@ -118,6 +118,22 @@ describe('files as other programs write them', () => {
     expect(values).toEqual([['{"t":"1969-12-31T23:59:59.999999","l":["1970-01-01T00:00:00.000001"]}']])
   })
 
+  test('files of DuckDB 2.0 with VARIANT, TIME_NS and GEOMETRY', async () => {
+    const read = async (name: string) => {
+      const { shape, values } = await bench.read('parquet', fixture(`duckdb-2-${name}.parquet`))
+      return [...shape, ...values.flat()]
+    }
+    expect(await read('variant')).toEqual([
+      ...['a: json', '{"a":1,"b":[true,null]}', '5', '"text"', null, '1.50', '"2024-01-31"'],
+      '"2024-01-31 10:20:30"',
+    ])
+    expect(await read('geometry')).toEqual(['a: string', 'POINT (1 2)', null])
+    expect(await read('time-ns-whole')).toEqual(['a: time', '10:20:30.123456', null])
+    expect(await bench.refusal('parquet', fixture('duckdb-2-time-ns.parquet'))).toContain(
+      'Row 1, column "a": the time is finer than a microsecond.',
+    )
+  })
+
   const split = (kind: string, is = 'Column "split" is') =>
     `${is} in the encoding BYTE_STREAM_SPLIT, which DuckDB reads only for float and double, and not for ${kind}. Write ` +
     'the file with the encoding PLAIN or with dictionaries.'

@@ -12,6 +12,11 @@ const CALLS: Readonly<Record<string, string>> = {
   pyarrow:
     '`csv.read_csv` with `newlines_in_values=True` and `ConvertOptions(null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False)`, which tells empty text from null; `json.read_json`, `parquet.read_table`, `ipc.open_stream`, `ipc.open_file` of a `memory_map`; `csv.write_csv`, `parquet.write_table`, `ipc.new_stream`, `ipc.new_file`.',
   duckdb: '`read_csv`, `read_json`, Parquet by name, Arrow through pyarrow; `COPY … TO`.',
+  chdb: "`file('…', format)` with the formats CSVWithNames, TSVWithNames, JSONEachRow, Parquet, ArrowStream and Arrow.",
+  fastexcel: '`read_excel`, `load_sheet(0)`.',
+  'DuckDB 1.5': '`read_csv`, `read_json`, Parquet by name, in JavaScript (`@duckdb/node-api`).',
+  'apache-arrow': '`tableFromIPC` in JavaScript.',
+  hyparquet: '`parquetReadObjects` with `hyparquet-compressors`.',
   openpyxl: '`load_workbook` and `Workbook().save`.',
   R: 'base R: `read.csv` and `read.delim` with `na.strings = ""`; `write.csv(row.names = FALSE, na = "")`, `write.table`.',
   LibreOffice: 'our file, opened and saved as csv (with the text that the cells show) or as xlsx.',

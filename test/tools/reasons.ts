@@ -1,5 +1,6 @@
 import type { Format } from '../../engine/index.ts'
 import type { Task } from './tools.ts'
+import { TRIED } from './values.ts'
 
 /** Why values differ, where they do: the first rule that fits. What is left out fits all. */
 interface Reason {
@@ -44,7 +45,7 @@ export const REASONS: readonly Reason[] = [
       'The program rounds the times of a sheet to milliseconds or seconds. Days before 1900 are text in a sheet.',
   },
   {
-    tools: ['polars'],
+    tools: ['polars', 'fastexcel'],
     way: 'download',
     formats: XLSX,
     types: ['time'],
@@ -73,9 +74,97 @@ export const REASONS: readonly Reason[] = [
     because:
       'LibreOffice guesses the types of a csv: numbers become doubles of 15 digits, and 007 becomes 7. Use xlsx.',
   },
+  {
+    tools: ['fastexcel'],
+    types: ['decimal, extremes'],
+    because:
+      'In a column with numbers and texts, the program makes texts of the numbers, and `-0` of numbers close to 0. Numbers of more than 15 digits are text in a sheet. Use parquet.',
+  },
+  {
+    tools: ['chdb'],
+    formats: ['tsv'],
+    types: TRIED.map(({ name }) => name),
+    because:
+      'In this format, null is `\\N` to the program, and quotes are part of the text. Download with `$null=\\N`, and texts with line ends, tabs or quotes as csv.',
+  },
+  {
+    tools: ['chdb'],
+    formats: ['csv'],
+    types: ['string'],
+    because:
+      'The program removes spaces around texts without quotes: `SETTINGS input_format_csv_trim_whitespaces = 0`.',
+  },
+  {
+    tools: ['chdb'],
+    types: ['time', 'time, microseconds'],
+    because: 'A time of day becomes that time on 1 January 1970.',
+  },
+  {
+    tools: ['chdb'],
+    types: ['timestamp', 'timestamp, extremes', 'timestamptz'],
+    because:
+      'The program takes timestamps without a zone in Parquet for UTC, and drops the zone, UTC, of text.',
+  },
+  {
+    tools: ['chdb'],
+    types: ['json'],
+    because:
+      'Its type JSON holds objects alone. Name the column String; Arrow with `$encoding=plain` has json as text.',
+  },
+  {
+    tools: ['chdb'],
+    types: ['binary'],
+    because: 'The program has no type for bytes but String, which shows them as they are.',
+  },
+  {
+    tools: ['apache-arrow', 'hyparquet'],
+    types: ['time', 'time, microseconds'],
+    because: 'The program gives the microseconds since midnight.',
+  },
+  {
+    tools: ['apache-arrow'],
+    types: ['decimal', 'decimal, extremes'],
+    because: 'The program gives the digits without their point: divide by 10 to the power of `type.scale`.',
+  },
+  {
+    tools: ['apache-arrow'],
+    types: ['date', 'date, extremes', 'timestamp', 'timestamp, extremes', 'timestamptz'],
+    because: 'The program gives the milliseconds since 1970.',
+  },
+  {
+    tools: ['apache-arrow'],
+    types: ['uuid'],
+    because: 'The program shows the sixteen bytes. With `$encoding=plain`, uuids are text.',
+  },
+  {
+    tools: ['hyparquet'],
+    types: ['timestamp, extremes'],
+    because: 'The dates of JavaScript hold milliseconds.',
+  },
+  {
+    tools: ['hyparquet'],
+    types: ['binary'],
+    because: 'The program reads bytes as UTF-8. Read with `utf8: false`.',
+  },
+  {
+    tools: ['hyparquet'],
+    types: ['json'],
+    because: 'A JSON string is read as the text in it, as it should be.',
+  },
   // Text and JSON have no types of their own.
   {
-    tools: ['pandas', 'openpyxl', 'polars', 'pyarrow', 'duckdb', 'R', 'LibreOffice'],
+    tools: [
+      'pandas',
+      'openpyxl',
+      'polars',
+      'pyarrow',
+      'duckdb',
+      'DuckDB 1.5',
+      'chdb',
+      'hyparquet',
+      'R',
+      'LibreOffice',
+    ],
     way: 'download',
     types: ['decimal', 'decimal, extremes'],
     because:
@@ -98,7 +187,7 @@ export const REASONS: readonly Reason[] = [
     because: 'Instead of a number that is not finite, the program writes null or a formula that fails.',
   },
   {
-    tools: ['duckdb'],
+    tools: ['duckdb', 'DuckDB 1.5'],
     formats: JSONS,
     types: ['double, not finite'],
     because:
@@ -111,7 +200,7 @@ export const REASONS: readonly Reason[] = [
     because: 'In JSON, the program allows only one type in a column.',
   },
   {
-    tools: ['pyarrow'],
+    tools: ['pyarrow', 'DuckDB 1.5'],
     way: 'download',
     types: ['timestamptz'],
     because: 'The program drops the zone, which is UTC.',

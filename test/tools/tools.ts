@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { FORMATS, type Format } from '../../engine/index.ts'
@@ -46,7 +46,10 @@ export interface Carrier {
 const python = process.env['PARQUETRY_PYTHON'] ?? 'python3'
 
 export const TOOLS: readonly Tool[] = [
-  ...['pandas', 'polars', 'pyarrow', 'duckdb', 'openpyxl'].map(pythonTool),
+  ...['pandas', 'polars', 'pyarrow', 'duckdb', 'chdb', 'openpyxl', 'fastexcel'].map(pythonTool),
+  nodeTool('DuckDB 1.5', 'duckdb-node.ts', '@duckdb/node-api'),
+  nodeTool('apache-arrow', 'apache-arrow.ts', 'apache-arrow'),
+  nodeTool('hyparquet', 'hyparquet.ts', 'hyparquet'),
   {
     name: 'R',
     version: async () => (await run('Rscript', ['-e', 'cat(as.character(getRversion()))'])).stdout.trim(),
@@ -73,6 +76,24 @@ function pythonTool(name: string): Tool {
     async work(tasks) {
       const asked = tasks.map(({ tried, ...task }) => ({ ...task, type: tried.type, values: tried.values }))
       return outcomes(await piped(python, [join(programs, `${name}_tool.py`)], JSON.stringify(asked)))
+    },
+  }
+}
+
+/** Another folder with packages of npm than ours, as one that has hyparquet and hyparquet-compressors. */
+const packages = process.env['PARQUETRY_PACKAGES'] ?? process.cwd()
+
+function nodeTool(name: string, program: string, of: string): Tool {
+  return {
+    name,
+    async version() {
+      const file = [packages, process.cwd()].map((folder) => join(folder, 'node_modules', of, 'package.json'))
+      return JSON.parse(readFileSync(file.find(existsSync)!, 'utf8')).version
+    },
+    async work(tasks) {
+      return outcomes(
+        await piped(process.execPath, [join(programs, program), packages], JSON.stringify(tasks)),
+      )
     },
   }
 }

@@ -70,6 +70,8 @@ def cell(value, nan_is_null=False):
         return ["time", value.isoformat()]
     if isinstance(value, uuid.UUID):
         return ["uuid", str(value)]
+    if isinstance(value, tuple):
+        return list(value)
     if isinstance(value, (dict, list)):
         return ["object", json.dumps(value)]
     return [type(value).__name__, str(value)]
