@@ -28,7 +28,7 @@ import { type Cell, type Relation, relationOf } from './relation.ts'
 import type { SnapshotContext } from './snapshot.ts'
 import type { StatementStats } from './sql/process/sql-pool.ts'
 import type { SqlValues } from './sql/rewrite.ts'
-import { type DefineOptions, type RefreshOptions, Sql, type SqlContext, type SqlOptions } from './sql/sql.ts'
+import { type DefineOptions, Sql, type SqlContext, type SqlOptions } from './sql/sql.ts'
 import { type SqlTable, sqlTables } from './sql/tables.ts'
 import { type BackupOptions, type BackupReport, backupStore } from './store/backup.ts'
 import { type VerifyOptions, type VerifyReport, verifyStore } from './store/integrity/verify.ts'
@@ -241,8 +241,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /** The rows of a query that `defineQuery` has checked, now. @throws EngineError as `sql` does, `saved_query` */
-  runQuery(saved: SavedQuery, options: RefreshOptions = {}): Promise<Query> {
-    return this.#sql.run(saved, options)
+  runQuery(...query: Parameters<Sql['run']>): ReturnType<Sql['run']> {
+    return this.#sql.run(...query)
   }
 
   /** Requires that the rows of a query that is saved may still be read. @throws EngineError `saved_query` */

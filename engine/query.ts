@@ -202,7 +202,9 @@ export class Query implements Disposable {
     if (strategy.kind === 'nothing') return { ...NOTHING_READ, strategy: chosen, columns }
     return this.#runs.run({ ...strategy, remote: false }, options, async (run) => {
       using _ = run.reading
-      return { ...(await analyse(run, format, chosen, this.#runs.remote?.explain())), columns }
+      const { refresh } = this.#context
+      const told = await analyse(run, format, chosen, this.#runs.remote?.explain())
+      return { ...told, columns, ...(refresh && { refresh }) }
     })
   }
 

@@ -64,6 +64,8 @@ export class Snapshot implements Disposable {
   readonly derived: StatementRows | undefined
   /** The users of the lease: the snapshot itself, its queries, and calls of `hold`. */
   readonly #users = new Users(() => this.#end())
+  /** How many rows at its beginning statements of SQL don't read. */
+  #skip = 0
   #released = false
   readonly #release = this.hold()
   #disposed = false
@@ -132,12 +134,24 @@ export class Snapshot implements Disposable {
 
   /** Names the rows: they never change. */
   get identity(): string {
-    return this.derived?.identity ?? identityOf(this.#datasetId, this.version)
+    const skipped = this.#skip > 0 ? `+${this.#skip}` : ''
+    return this.derived?.identity ?? identityOf(this.#datasetId, this.version) + skipped
   }
 
   /** The plan of all rows. */
   get plan(): Plan {
-    return planQuery(this.#source, {})
+    return planQuery(this.#source, this.#skip > 0 ? { skip: this.#skip } : {})
+  }
+
+  /**
+   * Leaves only the rows that were appended since a version.
+   * @param version its number and its rows; false if the rows were changed in another way since
+   */
+  keepAppended({ version, rows }: { readonly version: number; readonly rows: number }): boolean {
+    const { appendedSince, number } = this.#lease.version
+    if (this.derived || appendedSince === null || appendedSince > version || number < version) return false
+    this.#skip = rows
+    return true
   }
 
   /** Begins to read what a plan needs, which may go on after the snapshot is disposed. */

@@ -166,6 +166,8 @@ export interface Version {
   readonly rows: number
   readonly bytes: number
   readonly rawBytes: number
+  /** The number of the version to whose rows others have only been appended since; null where that is not known. */
+  readonly appendedSince: number | null
   /** ISO 8601, UTC. */
   readonly createdAt: string
   /** In the order of the rows. */

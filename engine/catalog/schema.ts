@@ -180,6 +180,10 @@ export const CATALOG_STEPS = [
   -- The file that others keep and that is read in place of one of our own, as JSON.
   ALTER TABLE parts ADD COLUMN attached TEXT;
   `,
+  `
+  -- The number of the version to whose rows others have only been appended since; null in versions of an older program.
+  ALTER TABLE versions ADD COLUMN appended_since INTEGER;
+  `,
 ] as const
 
 /**

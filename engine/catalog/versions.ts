@@ -8,7 +8,8 @@ import type { Keep, Part, Version } from './records.ts'
 
 type VersionRow = Omit<Version, 'columns' | 'parts' | 'key'>
 /** The columns of a `VersionRow`. */
-const ROW = 'v.id, v.number, v.rows, v.bytes, v.raw_bytes AS "rawBytes", v.created_at AS "createdAt"'
+const ROW =
+  'v.id, v.number, v.rows, v.bytes, v.raw_bytes AS "rawBytes", v.appended_since AS "appendedSince", v.created_at AS "createdAt"'
 
 /**
  * A version by its number. A merge makes a version of the same number with the same rows in other parts, so who needs a
@@ -106,7 +107,7 @@ export class Versions {
    */
   async commit(
     datasetId: number,
-    current: Pick<Version, 'id' | 'parts'>,
+    current: Pick<Version, 'id' | 'parts' | 'number' | 'appendedSince'>,
     content: {
       columns: readonly Column[]
       key: readonly string[]
@@ -120,10 +121,12 @@ export class Versions {
     const { columns, key, parts, number, made, change } = content
     const sum = (key: 'rows' | 'bytes' | 'rawBytes') => parts.reduce((total, part) => total + part[key], 0)
     const { operation = null, by = null, note = null, addedRows = null, removedRows = null } = change ?? {}
+    const since =
+      change && operation !== 'append' ? number : (current.appendedSince ?? (change ? current.number : null))
     const id = await this.#handle.insert(
       `INSERT INTO versions (number, columns, key_columns, rows, bytes, raw_bytes, created_at, dataset_id,
-         operation, author, note, added_rows, removed_rows)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         operation, author, note, added_rows, removed_rows, appended_since)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       number,
       JSON.stringify(columns),
       key.length > 0 ? JSON.stringify(key) : null,
@@ -137,6 +140,7 @@ export class Versions {
       note,
       addedRows,
       removedRows,
+      since,
     )
     await this.#replace(current.id, id, change !== undefined)
     const before = current.parts

@@ -28,8 +28,17 @@ export interface Explanation {
   readonly ms: number
   /** From files; what DuckDB has in memory is not counted. Undefined over HTTP for who may not read all tables below a saved query; `steps` is empty then. */
   readonly bytesRead?: number
+  /** Of a statement of SQL: how its rows, if they are stored, are refreshed after rows were appended to its table. */
+  readonly refresh?: RefreshKind
   /** From the result down to the scans, which say which conditions are compared with the statistics of row groups. */
   readonly steps: readonly ExplainedStep[]
+}
+
+/** Whether only rows that were appended are read (`difference`), or all of them, and why. */
+export interface RefreshKind {
+  readonly by: 'difference' | 'whole'
+  /** null for `difference`. */
+  readonly because: string | null
 }
 
 export interface ExplainedStep {

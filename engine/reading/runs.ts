@@ -29,6 +29,7 @@ import { type DatasetMetadata, METADATA_KEY } from '../types/file-metadata.ts'
 import { type Column, FORMATS, type Format, type Statement } from '../types/index.ts'
 import { requireKnown } from '../types/known-options.ts'
 import { Lazy } from '../util/shared.ts'
+import type { RefreshKind } from './explanation.ts'
 import type { Reading } from './reading.ts'
 import type { RemoteQuery, RemoteTable } from './remote.ts'
 
@@ -268,6 +269,8 @@ export interface QueryContext {
   readonly executor: () => Promise<QueryExecutor>
   /** Remembers counts beyond this query. */
   readonly counts: Counts
+  /** How the rows are refreshed if they are stored. */
+  readonly refresh?: RefreshKind | undefined
   /** Begins to read what a plan needs. */
   readonly reading: (plan: Plan) => Reading
   /** The ids of the datasets that saved queries below read with the rights of others. */

@@ -1,15 +1,20 @@
-import type { QueryDefinition, SavedQuery } from '../catalog/records.ts'
+import type { DatasetRecord, QueryDefinition, SavedQuery } from '../catalog/records.ts'
 import { EngineError, invalidOption } from '../errors.ts'
 import { duckdbWithValues } from '../filter/index.ts'
 import { fromPlain, plainName, QUERY } from '../options.ts'
 import { planQuery, type QueryOptions } from '../plan/plan.ts'
 import { rowsStatement } from '../plan/statements.ts'
+import type { Query } from '../query.ts'
 import type { QueryContext } from '../reading/runs.ts'
-import { type Column, quoteIdentifier } from '../types/index.ts'
+import { type Column, type ColumnType, quoteIdentifier } from '../types/index.ts'
+import type { BackgroundLimits } from './process/sql-pool.ts'
 
 /** The rows of a statement, for queries or a snapshot of them. They may be read until this is disposed. */
 export interface StatementRows
-  extends Pick<QueryContext, 'source' | 'identity' | 'volatile' | 'counts' | 'executor' | 'reading'>,
+  extends Pick<
+      QueryContext,
+      'source' | 'identity' | 'volatile' | 'counts' | 'executor' | 'reading' | 'refresh'
+    >,
     Disposable {
   readonly columns: readonly Column[]
   /** The ids of the datasets that the statement names, in the order of its text. */
@@ -18,10 +23,38 @@ export interface StatementRows
   readonly borrowed: readonly number[]
   /** Grows with each change of these datasets. */
   readonly version: number
+  /** What is read of the last of these datasets, if it has rows of its own. */
+  readonly read: ReadRows | undefined
+  /** How its values are stored: `r0` for those of the first column as they are. */
+  readonly stored: readonly { readonly type: ColumnType; readonly sql: string }[]
   /** Whether values are cast, so that sorting them may meet duckdb#25158. */
   readonly casts: boolean
   /** Whether so little is read that one thread is enough. */
   readonly light: boolean
+}
+
+/** A version of a dataset, and how many rows it has. */
+export interface ReadRows {
+  readonly version: number
+  readonly rows: number
+}
+
+export interface RefreshOptions extends BackgroundLimits {
+  readonly signal?: AbortSignal
+  /** What was read the last time, and the dataset that has the rows of that time. */
+  readonly last?:
+    | { readonly read: ReadRows; readonly into: Pick<DatasetRecord, 'id' | 'columns'> }
+    | undefined
+}
+
+/** The rows of a saved query, or what takes less time to find out. */
+export interface Refreshed {
+  readonly query: Query
+  /** Whether the rows are those that come after the ones of the last time. */
+  readonly isAdded: boolean
+  /** Why all rows were read; null where only those were that had been appended since the last time. */
+  readonly because: string | null
+  readonly read: ReadRows | undefined
 }
 
 /** How a saved query is read. */
@@ -39,7 +72,7 @@ export interface SavedOptions {
   readonly mayRead?: ((datasetIds: readonly number[]) => Promise<boolean>) | undefined
 }
 
-interface SavedStatement {
+export interface SavedStatement {
   readonly sql: string
   /** Whether a moment in it, of now(), is another one each time. */
   readonly volatile: boolean

@@ -20,22 +20,21 @@ import {
   statementSource,
 } from './described.ts'
 import { explainer, sqlError } from './errors.ts'
+import { growthOf, mergedGroups, readOf, refreshOf, shapeOf, unmergeable, VOLATILE } from './growth.ts'
 import type { TreeNode } from './nodes.ts'
 import { SqlParser } from './parser.ts'
 import type { DescribedColumn } from './process/jobs.ts'
 import { sqlExecutor } from './process/sql-executor.ts'
-import {
-  type BackgroundLimits,
-  type Borrower,
-  type Lend,
-  SqlPool,
-  type StatementStats,
-} from './process/sql-pool.ts'
+import { type Borrower, type Lend, SqlPool, type StatementStats } from './process/sql-pool.ts'
 import { holdConstants, SqlParameters, type SqlValues, withConstants } from './rewrite.ts'
 import {
   checkDefinition,
   MOST_DEPTH,
+  type ReadRows,
+  type Refreshed,
+  type RefreshOptions,
   type SavedOptions,
+  type SavedStatement,
   type StatementRows,
   savedStatement,
   unreadableTable,
@@ -71,14 +70,15 @@ type Resolve = (references: readonly TableReference[]) => Promise<readonly Named
 
 export type DefineOptions = Pick<SqlOptions, 'signal' | 'tables' | 'by'>
 
-export interface RefreshOptions extends BackgroundLimits {
-  readonly signal?: AbortSignal
-}
+/** Is thrown where rows were not only appended. */
+const CHANGED = Symbol('changed')
 
 interface RowsOptions extends SavedOptions, Borrower {
   readonly values?: SqlValues | undefined
   /** Whether the text is another one each time. */
   readonly volatile?: boolean
+  /** Of the last table, only rows are read that were appended since. */
+  readonly since?: ReadRows
 }
 
 /** What a statement names, and how it was read. */
@@ -121,9 +121,50 @@ export class Sql {
    * A query that is saved elsewhere than in a dataset, and for whose rows nobody waits.
    * @throws EngineError as `query` does, `saved_query`
    */
-  async run(saved: SavedQuery, { signal, ...background }: RefreshOptions = {}): Promise<Query> {
+  async run(saved: SavedQuery, { signal, last, ...background }: RefreshOptions = {}): Promise<Refreshed> {
     const mayRead = (datasetIds: readonly number[]) => this.#mayRead(saved, datasetIds)
-    return openQuery(await this.#savedRows(saved, { signal, by: saved.by, mayRead, background }), {})
+    const options = { signal, by: saved.by, mayRead, background }
+    const grown = last ? await this.#grown(saved, last, options) : 'there are no rows of a last time'
+    if (typeof grown !== 'string') return grown
+    const rows = await this.#savedRows(saved, options)
+    return { query: openQuery(rows, {}), isAdded: false, because: grown, read: rows.read }
+  }
+
+  /** The rows of a saved query by what was appended since the last time; or why they must be read as a whole. */
+  async #grown(
+    saved: SavedQuery,
+    { read: since, into }: NonNullable<RefreshOptions['last']>,
+    options: RowsOptions,
+  ): Promise<Refreshed | string> {
+    const { sql, volatile } = await this.#statementOf(saved)
+    const tree = await this.#parser.parse(sql, this.#lend(options), options.signal)
+    const growth = volatile ? VOLATILE : growthOf(checkTree(tree, new SqlParameters(undefined)))
+    if ('because' in growth) return growth.because
+    let rows: StatementRows | undefined
+    try {
+      rows = await this.#savedRows(saved, { ...options, since })
+      if (growth.adds === 'groups') {
+        const { stored } = rows
+        rows[Symbol.dispose]()
+        const wrong = unmergeable(growth.merges, stored)
+        if (wrong) return wrong
+        const ids = [into.id, ...saved.tables]
+        const text = mergedGroups(`dataset_${into.id}`, into.columns, growth.merges, sql)
+        const resolve: Resolve = async () => {
+          await this.requireReadable(saved)
+          return ids.map((id) => ({ id, past: undefined }))
+        }
+        rows = await this.#rows(text, resolve, { ...options, depth: 1, since })
+      }
+    } catch (error) {
+      if (error === CHANGED) return 'rows of its table were changed, and not only appended'
+      throw error
+    }
+    const { columns, read } = rows
+    if (shapeOf(columns) === shapeOf(into.columns))
+      return { query: openQuery(rows, {}), isAdded: growth.adds === 'rows', because: null, read }
+    rows[Symbol.dispose]()
+    return 'it has other columns than the last time'
   }
 
   /**
@@ -173,15 +214,19 @@ export class Sql {
     if (depth > MOST_DEPTH) {
       throw new EngineError('saved_query', `Saved queries read each other at most ${MOST_DEPTH} deep.`)
     }
-    const { given, tables } = saved
+    const { tables } = saved
     await this.requireReadable(saved)
     const resolve: Resolve = async (references) => {
       await this.requireReadable(saved)
       return references.map((reference, index) => ({ id: tables[index]!, past: pastOf(reference) }))
     }
-    const columns = tables.length > 0 ? (await this.#context.record(tables[0]!)).columns : []
-    const { sql, volatile } = savedStatement(given, columns)
+    const { sql, volatile } = await this.#statementOf(saved)
     return this.#rows(sql, resolve, { ...options, depth, volatile })
+  }
+
+  async #statementOf({ given, tables }: SavedQuery): Promise<SavedStatement> {
+    const columns = tables.length > 0 ? (await this.#context.record(tables[0]!)).columns : []
+    return savedStatement(given, columns)
   }
 
   /** Whether whoever saved a query may read datasets. @throws EngineError `not_found` if one is gone */
@@ -201,6 +246,7 @@ export class Sql {
     try {
       const reading = { depth: depth + 1, signal, by, mayRead }
       for (const { id, past } of named) snapshots.push(await this.#context.snapshot(id, past, reading))
+      if (options.since && !snapshots.at(-1)!.keepAppended(options.since)) throw CHANGED
       return await this.#prepared(text, checked, { named, snapshots, resolve, options })
     } catch (error) {
       for (const snapshot of snapshots) snapshot[Symbol.dispose]()
@@ -236,6 +282,7 @@ export class Sql {
     const borrowed = [...(depth > 0 ? ids : []), ...below.flatMap((one) => one.borrowed)]
     const hiding = borrowed.length > 0 && !(await mayRead?.(borrowed))
     const fenced = hiding && depth > 0
+    const growth = growthOf(checked)
     const session = new Session(this.#lend(options))
     const authorise = async () => {
       const now = await resolve(checked.tables)
@@ -260,6 +307,9 @@ export class Sql {
       volatile,
       tables: ids,
       borrowed,
+      refresh: refreshOf(growth, described.columns),
+      read: readOf(snapshots.at(-1)),
+      stored: described.columns,
       version: named.reduce((sum, { past }, index) => sum + (past ? 0 : snapshots[index]!.version), 0),
       // Readings for others may fail differently, so nothing is shared with them.
       identity: sha256(key + fenced + (volatile ? randomUUID() : '')),

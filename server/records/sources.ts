@@ -62,6 +62,17 @@ export const SOURCE = record(
     ...FILE,
     files: { ...text, description: 'The files that an operator has attached, which stay where they are.' },
     query: QUERY_DEFINITION,
+    refresh: {
+      description:
+        'How the last refresh of a query that changed something was made: `difference` if only rows that had been appended to its table were read.',
+      oneOf: [
+        fields('A refresh.', {
+          by: { type: 'string', enum: ['difference', 'whole'] },
+          because: { ...textOrNull, description: 'Why all rows were read; null for `difference`.' },
+        }),
+        { type: 'null' },
+      ],
+    },
     nextRelease: {
       description:
         'With `every: release`: the first release that series wait for. null if none is announced; they are then ' +

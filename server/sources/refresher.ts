@@ -1,13 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  type Dataset,
-  type Engine,
-  EngineError,
-  type Handle,
-  type SavedQuery,
-  type Upload,
-} from '../../engine/index.ts'
+import { type Dataset, type Engine, EngineError, type Handle, type Upload } from '../../engine/index.ts'
 import { hasDialect } from '../../engine/ingest/upload-format.ts'
 import { fromHttp, optionTexts, READING } from '../../engine/options.ts'
 import { pinnedOptions } from '../../engine/store/upload-options.ts'
@@ -32,6 +25,7 @@ import {
 } from './series-rows.ts'
 import {
   type FollowedFiles,
+  type FollowedQuery,
   nextRun,
   type Outcome,
   retryRun,
@@ -39,6 +33,7 @@ import {
   type Sources,
   type StoredSource,
 } from './sources.ts'
+import { storeQuery, Unchanged } from './stored-query.ts'
 import { TableWatch } from './table-watch.ts'
 import { fileOptions } from './wanted.ts'
 
@@ -78,9 +73,6 @@ interface Run {
   /** Whether rows may be lost. */
   readonly confirmed: boolean
 }
-
-/** Thrown if a file has the same bytes as before, so that it makes no version. */
-class Unchanged extends Error {}
 
 /** Thrown if a run finds that it no longer holds its source. Its rows are then not made visible. */
 class Superseded extends Error {}
@@ -268,7 +260,7 @@ export class Refresher {
   }
 
   #readAddress(run: Run, address: NonNullable<StoredSource['address']>) {
-    if ('query' in address) return this.#readQuery(run, address)
+    if ('query' in address) return this.#storeQuery(run, address)
     return 'files' in address ? this.#attach(run, address) : this.#readFile(run, address)
   }
 
@@ -317,18 +309,14 @@ export class Refresher {
     }
   }
 
-  /** Writes the rows of a query, unless its tables are as they were the last time. */
-  async #readQuery<Query extends { readonly query: SavedQuery }>(run: Run, followed: Query): Promise<Query> {
-    const { source, signal, dataset, owner } = run
-    using query = await this.#parts.engine.runQuery(followed.query, {
-      signal,
-      cpuSeconds: this.#parts.plans.limits(owner.plan).refreshSeconds ?? undefined,
+  #storeQuery(run: Run, followed: FollowedQuery): Promise<FollowedQuery> {
+    const { engine, plans } = this.#parts
+    return storeQuery(followed, {
+      ...run,
+      engine,
+      cpuSeconds: plans.limits(run.owner.plan).refreshSeconds ?? undefined,
+      writing: (digest) => this.#writing(run, digest),
     })
-    if (query.etag === source.digest) return followed
-    await using body = await query.bytes('parquet', { signal })
-    const writing = this.#writing(run, () => query.etag)
-    await dataset.replace({ format: 'parquet', replaceColumns: true, body, ...writing })
-    return followed
   }
 
   /** Attaches files as they are now. If they are as before, that makes no version. */
@@ -346,11 +334,11 @@ export class Refresher {
    * How a run writes rows: they become visible if the plan allows them and the run still holds the source. `what` is
    * set for a file, which must not have far fewer rows than there are.
    */
-  #writing(run: Run, digestNow: () => string, what?: string) {
+  #writing(run: Run, digestNow: (made: { readonly rows: number }) => string, what?: string) {
     const { source, token, signal, account, dataset, owner, confirmed } = run
     const { access, plans, sources } = this.#parts
     const accept: Upload['accept'] = async (made, t) => {
-      const digest = digestNow()
+      const digest = digestNow(made)
       await plans.allowContent(owner, access.in(t), made, dataset.id)
       const { version: last, rowCount } = await dataset.record(t)
       if (what !== undefined && !confirmed && isLoss(made.rows, rowCount ?? 0))

@@ -17,6 +17,15 @@ export interface FollowedFiles {
   readonly files: string
 }
 
+/** A query whose rows are stored. */
+export interface FollowedQuery {
+  readonly query: SavedQuery
+  /** What its last refresh read of its table, and the version of the dataset that it made of this. */
+  readonly read?: { readonly version: number; readonly rows: number; readonly into: number } | undefined
+  /** How the last refresh that changed something was made. */
+  readonly refresh?: NonNullable<Source['refresh']>
+}
+
 /** What a dataset follows, how often, and the state of its refreshes. Times are ISO 8601, UTC. */
 export interface StoredSource {
   readonly datasetId: number
@@ -24,7 +33,7 @@ export interface StoredSource {
   readonly accountId: number
   /** None where a file or a query is followed. */
   readonly series: readonly Followed[]
-  readonly address: FollowedAddress | { readonly query: SavedQuery } | FollowedFiles | null
+  readonly address: FollowedAddress | FollowedQuery | FollowedFiles | null
   readonly start: string | null
   readonly every: Source['every']
   /** The moment from which the schedule counts. */
@@ -118,7 +127,7 @@ export class Sources {
         : null
     const lastError = lost ?? source.lastError
     return {
-      ...(address && 'query' in address && { query: address.query.given }),
+      ...(address && 'query' in address && { query: address.query.given, refresh: address.refresh ?? null }),
       // The rest of the path is nobody's business but the operator's.
       ...(address && 'files' in address && { files: basename(address.files) }),
       ...(address && 'url' in address && { url: address.url, mode: address.mode, options: address.options }),
@@ -283,6 +292,8 @@ function notFollowed(id: number): ServerError {
 
 /** Whether what is asked for was asked for before. Options that aren't given stay what they were. */
 function isRepeated(before: StoredSource['address'], address: StoredSource['address']): boolean {
+  if (before && address && 'query' in before && 'query' in address)
+    return isDeepStrictEqual(before.query, address.query)
   if (!before || !address || !('url' in before) || !('url' in address))
     return isDeepStrictEqual(before, address)
   if (before.url !== address.url || before.mode !== address.mode) return false
