@@ -17,7 +17,7 @@ export const scb = pxwebConnector({
   windows: [rate(3, 1)],
   cells: 150_000,
   api: v2,
-  example: 'TAB6471/00.tot.TotSa.000007SF',
+  example: 'TAB6471/00.TotSA.TotSa.000007SF',
 })
 
 /** https://www.ssb.no/en/api/statbank-pxwebapi-user-guide */

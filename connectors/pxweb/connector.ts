@@ -12,7 +12,7 @@ import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { parsePeriod } from '../periods.ts'
 import { record, text } from '../read.ts'
 import { open, type PxApi } from './api.ts'
-import { type Cube, periodsOf, readCube, type Table, type Variable } from './cube.ts'
+import { type Cube, periodsOf, readCube, type Table } from './cube.ts'
 import { parseKey, partsOf, type Selection, sizeOf } from './key.ts'
 
 /** An office that publishes its tables with PxWeb. */
@@ -101,8 +101,8 @@ async function seriesOf(
   if (sizeOf(selection) * times > MOST_CELLS) throw new Failure('too-many-cells')
   const all: SeriesData[] = []
   for (const part of partsOf(selection, Math.max(1, Math.floor(cells / times)))) {
-    const cube = readCube(open(await send(api.data(path, table, part))))
-    for (const codes of combinations(part)) all.push(described(path, table, cube, codes))
+    const describe = describer(path, table, readCube(open(await send(api.data(path, table, part)))))
+    for (const codes of combinations(part)) all.push(describe(codes))
   }
   return all
 }
@@ -113,60 +113,61 @@ function* combinations([codes, ...others]: Selection): Generator<readonly string
   for (const code of codes) for (const rest of combinations(others)) yield [code, ...rest]
 }
 
-function described(path: string, table: Table, cube: Cube, codes: readonly string[]): SeriesData {
-  const dimensions = table.variables.map(({ id, name, codes: known, labels }, at) => {
-    const code = codes[at]!
-    return { id, name, code, label: labels[known.indexOf(code)] ?? null }
-  })
-  const times = table.times.map(({ id }) => variableIn(cube, id))
+/** Gives the series of a combination of codes in an answer. */
+function describer(path: string, table: Table, cube: Cube): (codes: readonly string[]) => SeriesData {
+  const { about, units, adjustments } = cube
+  const variables = table.variables.map((each) => ({
+    ...each,
+    labelOf: new Map(each.codes.map((code, at) => [code, each.labels[at]])),
+    in: axisOf(cube, each.id),
+  }))
+  const times = table.times.map(({ id }) => axisOf(cube, id))
   const periods = periodsOf(times)
-  const cells = cellsOf(cube, new Map(dimensions.map(({ id, code }) => [id, code])), times)
-  const measured = codes.find((code) => cube.units[code] !== undefined) ?? ''
-  return {
-    series_id: idOf(path, codes),
-    name: nameOf(
-      table,
-      dimensions.map(({ label, code }) => label ?? code),
-    ),
-    frequency: frequencyOf(periods),
-    unit: text(record(cube.units[measured])['base']),
-    seasonalAdjustment: ADJUSTMENTS[text(cube.adjustments[measured]) ?? ''] ?? null,
-    dimensions,
-    ...cube.about,
-    rows: cells.map((cell, at) => ({
-      time: periods[at],
-      value: cube.valueAt(cell) ?? null,
-      status: statusOf(text(cube.statusAt(cell))),
-    })),
-  }
-}
-
-function variableIn({ order }: Cube, id: string): Variable {
-  const found = order.find((each) => each.id === id)
-  if (found === undefined) throw notUnderstood('the answer has other variables than those asked for')
-  return found
-}
-
-/** The numbers of the cells of one combination, in the order of time. */
-function cellsOf(
-  { order }: Cube,
-  codes: ReadonlyMap<string, string>,
-  times: readonly Variable[],
-): readonly number[] {
-  const strides = new Map<Variable, number>()
-  let stride = 1
-  let first = 0
-  for (const variable of order.toReversed()) {
-    strides.set(variable, stride)
-    const at = times.includes(variable) ? 0 : variable.codes.indexOf(codes.get(variable.id) ?? '')
-    if (at < 0) throw notUnderstood('the answer has other codes than those asked for')
-    first += at * stride
-    stride *= variable.codes.length
-  }
-  return times.reduce<readonly number[]>(
-    (cells, time) => cells.flatMap((cell) => time.codes.map((_, at) => cell + at * strides.get(time)!)),
-    [first],
+  const frequency = frequencyOf(periods)
+  const steps = times.reduce<readonly number[]>(
+    (cells, { codes, stride }) => cells.flatMap((cell) => codes.map((_, at) => cell + at * stride)),
+    [0],
   )
+  return (codes) => {
+    const dimensions = variables.map(({ id, name, labelOf }, at) => {
+      const code = codes[at]!
+      return { id, name, code, label: labelOf.get(code) ?? null }
+    })
+    const first = variables.reduce((cell, { in: axis }, at) => cell + axis.at(codes[at]!) * axis.stride, 0)
+    const measured = codes.find((code) => units[code] !== undefined) ?? ''
+    return {
+      series_id: idOf(path, codes),
+      name: nameOf(
+        table,
+        dimensions.map(({ label, code }) => label ?? code),
+      ),
+      frequency,
+      unit: text(record(units[measured])['base']),
+      seasonalAdjustment: ADJUSTMENTS[text(adjustments[measured]) ?? ''] ?? null,
+      dimensions,
+      ...about,
+      rows: steps.map((step, at) => ({
+        time: periods[at],
+        value: cube.valueAt(first + step) ?? null,
+        status: statusOf(text(cube.statusAt(first + step))),
+      })),
+    }
+  }
+}
+
+/** A variable of an answer: how far apart the cells of two neighbouring codes are, and the positions of its codes. */
+function axisOf({ order }: Cube, id: string) {
+  const found = order.findIndex((each) => each.id === id)
+  if (found < 0) throw notUnderstood('the answer has other variables than those asked for')
+  const variable = order[found]!
+  const positions = new Map(variable.codes.map((code, at) => [code, at]))
+  const stride = sizeOf(order.slice(found + 1).map(({ codes }) => codes))
+  const at = (code: string) => {
+    const position = positions.get(code)
+    if (position === undefined) throw notUnderstood('the answer has other codes than those asked for')
+    return position
+  }
+  return { ...variable, stride, at }
 }
 
 const ADJUSTMENTS: Readonly<Record<string, string>> = {
