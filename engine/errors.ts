@@ -111,28 +111,33 @@ export function hint(option: string): string {
   return `\u0001${option}\u0002`
 }
 
+const unmarked = (text: string) => text.replaceAll(MARKED, '$1')
+
 /** An error with a stable code. `message` is a sentence for the user; `cause` is for the log alone. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
   readonly code: ErrorCode
   readonly details: Readonly<ErrorFields & Record<string, unknown>> | undefined
 
-  /** @param message may have options that `hint` has marked */
+  /** @param message may have options that `hint` has marked, as may `problem` */
   constructor(
     code: ErrorCode,
     message: string,
     options: { cause?: unknown; details?: Readonly<ErrorFields & Record<string, unknown>> | undefined } = {},
   ) {
-    super(
-      message.replaceAll(MARKED, '$1'),
-      options.cause === undefined ? undefined : { cause: options.cause },
-    )
+    const { cause, details } = options
+    super(unmarked(message), cause === undefined ? undefined : { cause })
     this.code = code
     const hints = Array.from(message.matchAll(MARKED), ([, option]) => option!)
+    const problem = details?.problem
     this.details =
       hints.length === 0
-        ? options.details
-        : { ...options.details, hints: [...(options.details?.hints ?? []), ...hints] }
+        ? details
+        : {
+            ...details,
+            ...(problem !== undefined && { problem: unmarked(problem) }),
+            hints: [...(details?.hints ?? []), ...hints],
+          }
   }
 }
 

@@ -2,7 +2,7 @@ import { rm, stat } from 'node:fs/promises'
 import { EngineError, hint } from '../errors.ts'
 import { READING, toHttp } from '../options.ts'
 import type { Choice, ColumnReading, IngestResult, ReadRequest, UploadOptions } from './request.ts'
-import { withDetails } from './text/errors.ts'
+import { keepingWords, withDetails } from './text/errors.ts'
 
 /** How a file is read by `dialect=auto`. */
 export interface Detected {
@@ -26,16 +26,26 @@ export async function inDialect(
   read: Read,
 ): Promise<IngestResult> {
   if (request.options?.dialect !== 'auto') {
-    return read(request).catch(async (error: unknown) => {
+    const { options = {} } = request
+    return withWords(read(request), options).catch(async (error: unknown) => {
       throw await withAutoHint(error, request, detect, read)
     })
   }
   const detected = await detect()
   const { options, why } = detected
   try {
-    return { ...(await readDetected(request, detected, read)), options, why }
+    return { ...(await withWords(readDetected(request, detected, read), options)), options, why }
   } catch (error) {
     throw error instanceof EngineError ? withDetails(error, { options, why }) : error
+  }
+}
+
+/** What was read, whose suggestions keep the words of the options. */
+async function withWords(read: Promise<IngestResult>, options: UploadOptions): Promise<IngestResult> {
+  const { reasons, ...result } = await read
+  return {
+    ...result,
+    ...(reasons && { reasons: reasons.map((reason) => reason && keepingWords(reason, options)) }),
   }
 }
 

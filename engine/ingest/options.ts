@@ -87,9 +87,14 @@ export const READING = {
   encoding: {
     http: 'encoding',
     kind: 'text',
-    values: ['utf-8', 'windows-1252', 'latin1', 'utf-16', 'shift_jis'],
+    values: [
+      ...(['utf-8', 'windows-1252', 'latin1', 'utf-16', 'windows-1250', 'windows-1251'] as const),
+      ...(['macintosh', 'shift_jis', 'gb18030', 'big5', 'euc-kr'] as const),
+    ],
     formats: TEXT,
     about: 'UTF-8 by default; `latin1` is windows-1252, which is what Windows programs mean by it.',
+    details:
+      'Excel writes windows-1250 in Central Europe, windows-1251 in Cyrillic, and gb18030 (also called GBK) in China.',
   },
   skip: {
     http: 'skip',

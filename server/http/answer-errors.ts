@@ -170,8 +170,10 @@ export function faultSentence(error: ErrorObject, whole: string, name?: string):
       return `${where} has at most ${error.schema} characters.`
     case 'maxItems':
       return `${where} has at most ${error.schema} items.`
-    case 'minProperties':
-      return `${where} must have at least one field; valid fields: ${Object.keys((error.parentSchema?.['properties'] ?? {}) as object).join(', ')}.`
+    case 'minProperties': {
+      const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object)
+      return `${where} must have at least one field${known.length > 0 ? `; valid fields: ${known.join(', ')}` : ''}.`
+    }
     case 'maximum':
       return `${where} must be at most ${error.schema}; it is ${brief(error.data)}.`
     case 'minimum':

@@ -90,12 +90,19 @@ export function recordTag(...values: readonly unknown[]): string {
 }
 
 /**
- * Refuses a change if the record is no longer as the client saw it: `If-Match`, compared strongly (RFC 9110, 13.1.1).
+ * Refuses a change if the record is no longer as the client saw it: `If-Match`, compared strongly (RFC 9110, 13.1.1), or
+ * if it is there while `If-None-Match` says that it must not be.
  * Call it in the transaction that makes the change.
  * @param rows what the ETags of the rows begin with, for a change of them: these match, too
  * @throws ServerError `changed_meanwhile`
  */
 export function requireMatch({ headers }: FastifyRequest, tag: string, rows?: string): void {
+  if (matchesTag(headers['if-none-match'], tag)) {
+    throw new ServerError(
+      'changed_meanwhile',
+      'The record is there already, which If-None-Match excludes. Nothing was changed.',
+    )
+  }
   const given = headers['if-match']
   if (given === undefined || given.trim() === '*') return
   const tags = given.split(',').map((one) => one.trim())

@@ -311,8 +311,13 @@ export function parseJson(body: Uint8Array, reviver?: typeof requireExact): unkn
     return JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1])
   } catch (error) {
     if (error instanceof ServerError) throw error
-    const lines = LINES.test(text) ? ' JSON with one value per line is sent as application/x-ndjson.' : ''
-    throw new ServerError('invalid_json', `The body is not valid JSON: ${jsonFault(error)}.${lines}`)
+    const fault = jsonFault(error)
+    const help = LINES.test(text)
+      ? ' JSON with one value per line is sent as application/x-ndjson.'
+      : /token '[NI]'/.test(fault)
+        ? ' JSON has no NaN and no Infinity: send null, or the texts "NaN", "INF" and "-INF".'
+        : ''
+    throw new ServerError('invalid_json', `The body is not valid JSON: ${fault}.${help}`)
   }
 }
 

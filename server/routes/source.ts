@@ -48,7 +48,13 @@ export function sourceRoutes(app: Routes, services: Services): void {
   app.put('/datasets/:id/source', { schema: SET_SOURCE }, async (request) => {
     const { record } = await datasetFor(request, services, 'Write')
     const { account, body } = request
-    const source = await checkedSource(record, body, config, services.connectors)
+    const source = await checkedSource(
+      record,
+      body,
+      config,
+      services.connectors,
+      await sources.get(record.id),
+    )
     const { signal } = new AbortController()
     for (const slug of providersOf(source.series)) await callerOf(services, account, slug, signal)
     const { confirm = false } = body

@@ -116,11 +116,11 @@ async function ask(
   })
 }
 
-function failure(error: unknown, url: URL): FetchFailure {
+function failure(error: unknown, url: URL, otherwise = unreachable(url).message): FetchFailure {
   if (error instanceof FetchFailure) return error
   const { name } = error as Error
   return new FetchFailure(
-    name === 'AbortError' || name === 'TimeoutError' ? `${url.host} is too slow.` : unreachable(url).message,
+    name === 'AbortError' || name === 'TimeoutError' ? `${url.host} is too slow.` : otherwise,
     { cause: error },
   )
 }
@@ -162,7 +162,7 @@ function fetched(response: IncomingMessage, url: URL, most: number) {
         yield chunk as Uint8Array
       }
     } catch (error) {
-      throw failure(error, url)
+      throw failure(error, url, `${url.host} broke off before the end of the file.`)
     }
   }
   const digest = () => hash.copy().digest('hex')

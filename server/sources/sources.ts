@@ -290,14 +290,14 @@ function notFollowed(id: number): ServerError {
   )
 }
 
-/** Whether what is asked for was asked for before. Options that aren't given stay what they were. */
+/** Whether what is asked for was asked for before. */
 function isRepeated(before: StoredSource['address'], address: StoredSource['address']): boolean {
   if (before && address && 'query' in before && 'query' in address)
     return isDeepStrictEqual(before.query, address.query)
   if (!before || !address || !('url' in before) || !('url' in address))
     return isDeepStrictEqual(before, address)
-  if (before.url !== address.url || before.mode !== address.mode) return false
-  return Object.entries(address.options).every(([name, value]) => before.options[name] === value)
+  const { url, mode, options } = before
+  return isDeepStrictEqual({ ...address, options: { ...address.options } }, { url, mode, options })
 }
 
 async function read(handle: Handle, datasetId: number): Promise<StoredSource | undefined> {

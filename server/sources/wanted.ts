@@ -8,10 +8,11 @@ import { ServerError } from '../http/errors.ts'
 import type { NewSource } from '../records/index.ts'
 import { checkedAddress, FetchFailure, type FollowedAddress } from './fetch-address.ts'
 import { requireSeriesAlone } from './series-rows.ts'
-import type { SourceRequest } from './sources.ts'
+import type { SourceRequest, StoredSource } from './sources.ts'
 
 /**
  * Checks what a dataset is to follow and fills in defaults; each id appears once, with its provider in lower case.
+ * @param before what it follows now
  * @throws ServerError `invalid_body`, `other_data`; EngineError `saved_query`
  */
 export async function checkedSource(
@@ -19,10 +20,11 @@ export async function checkedSource(
   body: NewSource,
   { sources, limits }: Pick<Config, 'sources' | 'limits'>,
   connectors: () => Promise<Pick<Connectors, 'list' | 'requireReleases'>>,
+  before?: StoredSource,
 ): Promise<Omit<SourceRequest, 'datasetId' | 'accountId'> & { readonly address: FollowedAddress | null }> {
   if (record.query) throw noStoredRows(record.id)
   const { every = 'day', start = null } = body
-  const address = checkedFile(body, sources)
+  const address = withKeptOptions(checkedFile(body, sources), before?.address)
   if (address) {
     requireKey(record, address)
     if (every === 'release') throw invalid('every: release is for series; files have no calendar.')
@@ -93,6 +95,16 @@ function checkedFile(
   } catch (error) {
     throw error instanceof FetchFailure ? invalid(error.message) : error
   }
+}
+
+/** The address with the options that it had, unless `dialect` says how to choose them anew. */
+function withKeptOptions(
+  address: FollowedAddress | undefined,
+  before: StoredSource['address'] | undefined,
+): FollowedAddress | undefined {
+  if (!address || !before || !('url' in before) || address.options['dialect'] !== undefined) return address
+  if (before.url !== address.url || before.mode !== address.mode) return address
+  return { ...address, options: { ...before.options, ...address.options } }
 }
 
 /** The options with which a file may be followed. */

@@ -192,7 +192,15 @@ const CHARSETS: Readonly<Record<string, NonNullable<BodyType['encoding']>>> = {
   'windows-1252': 'windows-1252',
   'utf-16': 'utf-16',
   'utf-16le': 'utf-16',
+  'windows-1250': 'windows-1250',
+  'windows-1251': 'windows-1251',
+  macintosh: 'macintosh',
   shift_jis: 'shift_jis',
+  gb18030: 'gb18030',
+  gbk: 'gb18030',
+  gb2312: 'gb18030',
+  big5: 'big5',
+  'euc-kr': 'euc-kr',
 }
 
 function charsetOf(type: string): Pick<BodyType, 'encoding'> | undefined {

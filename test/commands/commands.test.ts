@@ -186,7 +186,7 @@ describe.each(PLACES)('%s', (where, place) => {
     expect(await run(...args, '--encoding', 'utf-7')).toMatchObject({
       code: 2,
       stderr:
-        'parquetry: --encoding: "utf-7" is not one of utf-8, windows-1252, latin1, utf-16, shift_jis.\n',
+        'parquetry: --encoding: "utf-7" is not one of utf-8, windows-1252, latin1, utf-16, windows-1250, windows-1251, macintosh, shift_jis, gb18030, big5, euc-kr.\n',
     })
     expect((await run(...args, '--decimal', ';')).stderr).toBe(
       'parquetry: --decimal: ";" is not one of ".", ",".\n',

@@ -26,7 +26,7 @@ test('options of an upload that are unknown, or for other formats, are refused',
     /^invalid_option: delimiter must be one character, .* \(got "\|\|"\)\.$/,
   )
   expect(await wrong({ encoding: 'cp437' })).toBe(
-    'invalid_option: encoding must be "utf-8" or "windows-1252" or "latin1" or "utf-16" or "shift_jis" (got "cp437").',
+    'invalid_option: encoding must be "utf-8" or "windows-1252" or "latin1" or "utf-16" or "windows-1250" or "windows-1251" or "macintosh" or "shift_jis" or "gb18030" or "big5" or "euc-kr" (got "cp437").',
   )
   expect(await wrong({ header: false })).toBe(
     'invalid_option: header must be "present" or "absent" (got false).',

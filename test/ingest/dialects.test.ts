@@ -147,6 +147,31 @@ describe('csv of other programs', () => {
     expect(values).toEqual([[null, 'NULL']])
   })
 
+  test.each([
+    ['windows-1250', 'a3f3648f', 'ŁódŹ'],
+    ['windows-1251', 'cceef1eae2e0', 'Москва'],
+    ['macintosh', '6361668e', 'café'],
+    ['gb18030', 'b1b1bea9', '北京'],
+    ['big5', 'bb4fa55f', '臺北'],
+    ['euc-kr', 'bcadbfef', '서울'],
+  ] as const)('text may be %s', async (encoding, bytes, text) => {
+    const body = Buffer.concat([Buffer.from('a\n'), Buffer.from(bytes, 'hex'), Buffer.from('\n')])
+    expect((await bench.read('csv', body, { options: { encoding } })).values).toEqual([[text]])
+  })
+
+  test('UTF-8 is not read as another encoding', async () => {
+    const body = Buffer.from(`a\n${'x'.repeat(1_048_570)}\né\n`)
+    for (const encoding of ['latin1', 'windows-1252', 'shift_jis'] as const) {
+      expect(await bench.refusal('csv', body, { options: { encoding } })).toBe(
+        `400 invalid_upload: The file is UTF-8, not ${encoding}: add encoding=utf-8.`,
+      )
+    }
+    const options = { encoding: 'windows-1252' } as const
+    expect((await bench.read('csv', Buffer.from('a\nx\n'), { options })).values).toEqual([['x']])
+    const mixed = Buffer.from('a\nÃ©\né\n', 'latin1')
+    expect((await bench.read('csv', mixed, { options })).values).toEqual([['Ã©'], ['é']])
+  })
+
   test('errors count the same rows', async () => {
     const given = { options: { delimiter: ';' }, declared: declared({ a: 'integer', b: 'string' }) }
     expect(await bench.refusal('csv', 'a;b\n1;2\nx;"3\n4"\n', given)).toBe(

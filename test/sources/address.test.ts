@@ -87,6 +87,13 @@ describe('a dataset that follows an address', () => {
         /redirects to/,
       ],
       [(request) => request.socket.destroy(), /can't be reached/],
+      [
+        (_, response) => {
+          response.writeHead(200, { 'content-length': '500' })
+          response.write('{"a": 2}\n', () => response.destroy())
+        },
+        /broke off before the end of the file/,
+      ],
     ]
     for (const [fails, says] of failures) {
       answer = fails
@@ -125,6 +132,38 @@ describe('a dataset that follows an address', () => {
     expect(await rows(id)).toBe('k,n\na,1\nb,2\n')
     await put(id, { url, options: { decimal: ',', thousands: '.' } })
     expect(await rows(id)).toBe('k,n\na,2000\nb,3000\n')
+  })
+
+  it('keeps its rows when a file is UTF-8 that was not before, and says which option reads it', async () => {
+    const id = await dataset()
+    const url = `${base}/x.csv`
+    answer = (_, response) => response.end(Buffer.from('n\né\nü\n', 'latin1'))
+    expect((await put(id, { url })).json()).toMatchObject({ options: { encoding: 'windows-1252' } })
+    answer = (_, response) => response.end('n\né\nü\nñ\n')
+    await later()
+    const source = (await at.call(at.root, 'GET', `/datasets/${id}/source`)).json()
+    expect(source.lastError).toContain('The file is UTF-8, not windows-1252: add encoding=utf-8.')
+    expect(await rows(id)).toBe('n\né\nü\n')
+    await put(id, { url, options: { encoding: 'utf-8' } })
+    expect(await rows(id)).toBe('n\né\nü\nñ\n')
+  })
+
+  it('keeps the options that are not given when the source is set again', async () => {
+    const id = await dataset()
+    const file = { url: `${base}/x.csv`, mode: 'upsert' }
+    answer = (_, response) => response.end('k;v\n1;k.W.\n2;5\n')
+    await put(id, { ...file, options: { on: 'k', nulls: 'k.W.' } })
+    answer = (_, response) => response.end('k;v\n2;k.W.\n3;€7\n')
+    const again = await put(id, { ...file, options: { symbols: '€' } })
+    expect(again.json()).toMatchObject({
+      options: { on: 'k', nulls: 'k.W.', delimiter: ';', symbols: '€' },
+      lastError: null,
+    })
+    expect(await rows(id)).toBe('k,v\n1,\n2,\n3,7\n')
+    expect((await put(id, { ...file, options: { on: 'k', dialect: 'auto' } })).json().options).toEqual({
+      on: 'k',
+      dialect: 'auto',
+    })
   })
 
   it('appends or upserts if it says so', async () => {
@@ -168,7 +207,7 @@ describe('a dataset that follows an address', () => {
     answer = (_, response) => response.end('k,v\n2,c\n3,d\n')
     await later()
     expect(await rows(id)).toBe('k,v\n1,a\n2,c\n3,d\n')
-    const keyless = await put(id, { url: `${base}/x.csv`, mode: 'upsert' })
+    const keyless = await put(await dataset(), { url: `${base}/x.csv`, mode: 'upsert' })
     expect(keyless.statusCode).toBe(400)
     expect(keyless.json().error).toContain('{"on": "date,series"}')
     await at.call(at.root, 'PATCH', `/datasets/${id}`, { json: { key: ['k'] } })

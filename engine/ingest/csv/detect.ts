@@ -209,12 +209,12 @@ function refuseAmbiguous(
   columns: readonly ColumnReading[],
   types: readonly Declared[],
   { heading }: Table,
-  { names }: UploadOptions,
+  given: UploadOptions,
 ): void {
   columns.forEach(({ because }, at) => {
     if (!because || types[at] === undefined || types[at] === 'text') return
     if (because.try === undefined) return
-    throw ambiguousValue(heading[at]?.text || (names ?? `column${at + 1}`), because)
+    throw ambiguousValue(heading[at]?.text || (given.names ?? `column${at + 1}`), because, given)
   })
 }
 

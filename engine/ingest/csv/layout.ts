@@ -16,7 +16,9 @@ const MOST_NOTES = 10
 export const LAYOUT_RULES: readonly Rule[] = [
   {
     option: 'encoding',
-    about: 'The bytes have a byte order mark, are not UTF-8, or have a zero in every second place.',
+    about:
+      'The bytes have a byte order mark, have a zero in every second place, or are not UTF-8 but Japanese kana in Shift ' +
+      'JIS, or words of Western languages in windows-1252. Of other bytes, such as Cyrillic, nothing shows the encoding.',
   },
   {
     option: 'skip',

@@ -1,7 +1,7 @@
 import { hint } from '../../errors.ts'
-import type { ReadRequest } from '../request.ts'
+import type { ReadRequest, UploadOptions } from '../request.ts'
 import type { Target } from '../targets.ts'
-import { badCell, type TextReason } from '../text/errors.ts'
+import { badCell, keepingWords, type TextReason } from '../text/errors.ts'
 import { inferType, isNumeric, TEXT_KIND } from '../text/text-kinds.ts'
 import type { CsvFindings } from './scan.ts'
 
@@ -12,7 +12,8 @@ const POINTS = TEXT_KIND.fraction | TEXT_KIND.whole | TEXT_KIND.exponent
 export const isCode = (kinds: number) => (kinds & TEXT_KIND.bareExponent) !== 0 && (kinds & POINTS) === 0
 
 /** The error for a value of a column that has to hold numbers or dates, and may hold several. */
-export function ambiguousValue(name: string, { row, value, try: one, or }: TextReason): Error {
+export function ambiguousValue(name: string, reason: TextReason, given: UploadOptions = {}): Error {
+  const { row, value, try: one, or } = keepingWords(reason, given)
   const choices = [one, or].filter((choice) => choice !== undefined)
   const advice =
     choices.length > 0
@@ -31,10 +32,11 @@ export function ambiguousValue(name: string, { row, value, try: one, or }: TextR
 export function leftOpen(
   targets: readonly Target[],
   { kinds, doubtful }: Pick<CsvFindings, 'kinds' | 'doubtful'>,
-  { readings, options: { decimal, thousands } = {} }: ReadRequest,
+  { readings, options = {} }: ReadRequest,
 ): ReadonlyMap<number, TextReason> {
   const open = new Map<number, TextReason>()
   if (!readings) return open
+  const { decimal, thousands } = options
   const numbers = targets.filter(({ type, source }) => {
     return source !== undefined && isNumeric(type ?? inferType(kinds[source]!))
   })
@@ -47,7 +49,7 @@ export function leftOpen(
     const isName = kind === TEXT_KIND.special || (decimal === undefined && isCode(kind))
     const isOpen = isName ? type === undefined : !isPoint && (kind & TEXT_KIND.grouped) !== 0
     if (!isOpen || !because) continue
-    if (type !== undefined) throw ambiguousValue(name, because)
+    if (type !== undefined) throw ambiguousValue(name, because, options)
     open.set(source!, because)
   }
   return open

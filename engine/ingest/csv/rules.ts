@@ -97,8 +97,9 @@ export const VALUE_RULES: readonly ValueRule[] = [
     about:
       'Some number shows which character is the decimal separator: `3,5`, `1.234,50`, or `0.125` in another column. ' +
       'If every number has a point (or a comma) and three digits after it, as `2.500` does, the column stays text. ' +
-      'Pairs such as `1,2` may also be lists: they are numbers if the delimiter is a semicolon (and the name ' +
-      'of the column is not such a pair, `a,b`), or if a sign, a symbol, thousands, a zero after the comma (`1,05`) or amounts such as `1,50` show it. A column with `1.9` and ' +
+      'Pairs such as `1,2` may also be lists: they are numbers if the delimiter is a semicolon (and neither ' +
+      'the name of the column is such a pair, `a,b`, nor three values or more are all two numbers of equally many digits, ' +
+      'of which short ones ascend: `1,5`, `2,5`, `3,5`), or if a sign, a symbol, thousands, a zero after the comma (`1,05`) or amounts such as `1,50` show it. A column with `1.9` and ' +
       '`1.10` may hold versions, and one with `1e5` codes, where no number has a point or a sign: they stay text.',
     find: ({ numbers, isNumber, isNamedAsTwo }, file) => {
       if (!numbers || isGiven(file)) return undefined

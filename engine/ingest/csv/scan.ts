@@ -65,8 +65,8 @@ export class CsvScan {
   #longest = 0
   #crlf: boolean
   #lf: boolean
-  /** Some bytes of the buffer are not valid UTF-8. */
-  #invalid = false
+  /** The piece that is read, if it is not UTF-8. */
+  #invalid: Buffer | undefined
 
   /** @param newline the line end after the header; `none` if the file ends there */
   constructor(
@@ -122,7 +122,7 @@ export class CsvScan {
   }
 
   #feed(buffer: Buffer, end: number, final: boolean): number {
-    this.#invalid = !isUtf8Piece(buffer, end, final)
+    this.#invalid = isUtf8Piece(buffer, end, final) ? undefined : buffer.subarray(0, end)
     let at = 0
     for (;;) {
       const next = this.#tokenizer.read(buffer, at, end, final)
@@ -176,7 +176,7 @@ export class CsvScan {
     const { starts, ends } = this.#tokenizer
     const bytes = buffer.subarray(starts[field], ends[field])
     if (kind === TEXT_KIND.text && this.#invalid && !isUtf8(bytes)) {
-      throw badCell(row, name, `the text is not valid UTF-8. ${otherEncoding(bytes)}`)
+      throw badCell(row, name, `the text is not valid UTF-8. ${otherEncoding(this.#invalid)}`)
     }
     if ((kind & ~this.#certain[field]!) === 0) return
     const text = this.#tokenizer.text(buffer, field)

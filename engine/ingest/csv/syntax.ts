@@ -29,10 +29,26 @@ function hasZeros(bytes: Buffer): boolean {
   return zeros.length * 8 > bytes.length && zeros.every((at) => (at - zeros[0]!) % 2 === 0)
 }
 
-/** The encoding of bytes that are not UTF-8; undefined if some of their characters are, so that no encoding is right. */
+/** The encoding of bytes that are not UTF-8; undefined if they don't show it, or if some of their characters are UTF-8. */
 function singleBytes(bytes: Buffer): Encoding | undefined {
   if (isJapanese(bytes)) return 'shift_jis'
-  return /[\xc2\xc3][\x80-\xbf]/.test(bytes.toString('latin1')) ? undefined : 'windows-1252'
+  const text = bytes.toString('latin1')
+  return isWestern(text) && withoutUtf8(text) === text ? 'windows-1252' : undefined
+}
+
+const withoutUtf8 = (text: string) => text.replace(/[\xc2\xc3][\x80-\xbf]/g, '')
+
+/** Bytes that windows-1252 does not have, capitals behind small letters, and signs such as £ within words. */
+const NOT_WESTERN =
+  /[\x81\x8d\x8f\x90\x9d]|[a-z][\x8a\x8c\x8e\x9f]|[A-Za-z\xc0-\xff][\x80\x82-\x84\x86-\x89\x8b\x94\xa1-\xa6\xa8\xa9\xac\xaf\xb1\xb3\xb5\xb6\xb8\xb9\xbc-\xbf][A-Za-z\xc0-\xff]/
+/** Letters of windows-1252, and bytes that are letters in other encodings. */
+const WORDS = /[A-Za-z\x8a\x8c\x8e\x9a\x9c\x9e\x9f\xa1-\xaa\xac-\xba\xbc-\xff]{4,}/g
+
+/** Whether bytes may be windows-1252. In words of Western languages, most letters have no accent; Cyrillic has nothing else. */
+function isWestern(text: string): boolean {
+  if (NOT_WESTERN.test(text)) return false
+  const accented = (text.match(WORDS) ?? []).filter((word) => /[\x80-\xff]/.test(word)).join('')
+  return 2 * accented.replace(/[A-Za-z]/g, '').length <= accented.length
 }
 
 /** Whether bytes are Japanese in Shift JIS: hardly any other text has kana when it is read as that. */
@@ -62,7 +78,11 @@ export function decoderOf(
 /** What to do about bytes that are not UTF-8. */
 export function otherEncoding(bytes: Buffer): string {
   const encoding = hasZeros(bytes) ? 'utf-16' : singleBytes(bytes)
-  if (!encoding) return 'Other parts of it are: save all of the file as UTF-8.'
+  if (!encoding) {
+    return isWestern(withoutUtf8(bytes.toString('latin1')))
+      ? 'Other parts of it are: save all of the file as UTF-8.'
+      : 'Nor is it windows-1252: give its encoding, such as windows-1250, windows-1251 or gb18030, or save the file as UTF-8.'
+  }
   return `It looks like ${encoding}: add ${hint(`encoding=${encoding}`)}, or save the file as UTF-8.`
 }
 
@@ -303,6 +323,8 @@ const SUGGESTED_DATES = [
   ...['D.M.YY', 'D/M/YY', 'M/D/YY', 'YY/M/D', 'DDMMMYYYY', 'YYYY-M-D'],
 ]
 
+const DATES = TEXT_KIND.date | TEXT_KIND.timestamp | TEXT_KIND.timestamptz | TEXT_KIND.timestamptzMinutes
+
 function suggestionsFor(value: string): readonly string[] {
   if (value.length > KEPT) return []
   const [, ...found] = SUGGESTIONS.find(([pattern]) => pattern.test(value)) ?? []
@@ -315,9 +337,10 @@ function suggestionsFor(value: string): readonly string[] {
     const more = suggestionsFor(value.replace(symbol, '').trim()).map((one) => `&${one}`)
     return (more.length > 0 ? more : ['']).map((one) => `symbols=${encodeURIComponent(symbol)}${one}`)
   }
-  return SUGGESTED_DATES.filter((dates) => dateReader(dates)(value) !== undefined).map(
-    (form) => `dates=${form}`,
-  )
+  // A moment is one already, and no form makes one of 24:00.
+  if (kindOf(value) !== TEXT_KIND.text) return []
+  const isRead = (form: string) => kindOf(dateReader(form)(value) ?? '') & DATES
+  return SUGGESTED_DATES.filter(isRead).map((form) => `dates=${form}`)
 }
 
 /** How much of such a value is kept to be shown. */

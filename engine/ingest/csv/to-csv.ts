@@ -244,7 +244,7 @@ class Records implements PieceReader {
       if (reading.is === 'typed' && values.every(isSame)) continue
       const because = reading.because ?? textReason(values[0]!.row, values[0]!.text)
       const declared = this.#targets.find(({ type, source }) => source === at && type !== undefined)
-      if (declared) throw ambiguousValue(declared.name, because)
+      if (declared) throw ambiguousValue(declared.name, because, this.#options)
       open.set(at, because)
     }
     return open

@@ -1,3 +1,5 @@
+import { isAscii } from 'node:buffer'
+import { hint } from '../../errors.ts'
 import type { PieceReader } from '../file.ts'
 import type { ReadRequest, UploadOptions } from '../request.ts'
 import { malformed } from '../text/errors.ts'
@@ -14,6 +16,9 @@ class Transcoder implements PieceReader {
   /** Whether the file may end within a character. */
   readonly #isCut: boolean
   #decoder: TextDecoder | undefined
+  /** Decodes the same bytes as UTF-8, as long as they are. */
+  #other: TextDecoder | undefined = new TextDecoder('utf-8', { fatal: true })
+  #isAscii = true
   /** What the reader has not used yet. */
   #rest: Uint8Array = new Uint8Array()
 
@@ -33,10 +38,23 @@ class Transcoder implements PieceReader {
 
   feed(buffer: Buffer, end: number, final: boolean): number {
     this.#decoder ??= decoderOf(this.#options, buffer)
+    this.#refuseUtf8(buffer.subarray(0, end), final)
     const piece = Buffer.concat([this.#rest, this.#decode(buffer.subarray(0, end), final), Buffer.alloc(1)])
     const length = piece.length - 1
     this.#rest = piece.subarray(this.#reader.feed(piece, length, final), length)
     return end
+  }
+
+  /** Text with accents that is UTF-8 in each of its bytes is nothing else: `é` would become `Ã©`. */
+  #refuseUtf8(bytes: Buffer, final: boolean): void {
+    this.#isAscii &&= isAscii(bytes)
+    try {
+      this.#other?.decode(bytes, { stream: !final || this.#isCut })
+    } catch {
+      this.#other = undefined
+    }
+    if (!final || !this.#other || this.#isAscii || this.#options.encoding === 'utf-16') return
+    throw malformed(`The file is UTF-8, not ${this.#options.encoding}: add ${hint('encoding=utf-8')}.`)
   }
 
   #decode(bytes: Uint8Array, final: boolean): Buffer {

@@ -145,6 +145,25 @@ export interface TextReason {
   readonly or?: string
 }
 
+/** The words of options that are lists, which a new value would replace. */
+interface ListedWords {
+  readonly nulls?: readonly string[] | undefined
+  readonly symbols?: readonly string[] | undefined
+}
+
+/** The same suggestions with the words that the upload was read with, so that they can be followed as they are. */
+export function keepingWords(reason: TextReason, words: ListedWords): TextReason {
+  const keeping = (suggestion: string) =>
+    suggestion.replace(/^(nulls|symbols)=/, (all, name: keyof ListedWords) =>
+      [all, ...(words[name] ?? []).map((word) => `${encodeURIComponent(word)},`)].join(''),
+    )
+  return {
+    ...reason,
+    ...(reason.try !== undefined && { try: keeping(reason.try) }),
+    ...(reason.or !== undefined && { or: keeping(reason.or) }),
+  }
+}
+
 /** A column of an upload, with the reason why it is text. */
 export interface ExplainedColumn extends Column {
   readonly because?: TextReason

@@ -121,13 +121,23 @@ async function rewrite(
       { sheets: book.sheets.map(({ name }) => name) },
     )
   const result = table.result(target)
-  const warnings = [...table.warnings, ...(zeroFormulas.length > 0 ? [uncalculated(zeroFormulas)] : [])]
+  const others = requested === undefined && table.rows === 0 ? sheets.slice(1) : []
+  const warnings = [
+    ...table.warnings,
+    ...(zeroFormulas.length > 0 ? [uncalculated(zeroFormulas)] : []),
+    ...(others.length > 0 ? [noRows(sheets[0]!.name, others)] : []),
+  ]
   return {
     ...result,
     sheets: book.sheets.map(({ name }) => name),
     sheet: sheets[0]!.name,
     ...(warnings.length > 0 && { warnings }),
   }
+}
+
+/** A warning for a first sheet, such as a cover, that has no table. */
+function noRows(name: string, others: Book['sheets']): string {
+  return `The sheet ${quoteValue(name)} has no rows below its header, and ${hint('sheet=')} does not name another, such as ${quoteValue(others[0]!.name)}.`
 }
 
 /** How many cells a warning names. */

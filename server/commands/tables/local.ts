@@ -114,7 +114,13 @@ function localDatasets(workplace: Workplace): Tables['datasets'] {
       const services = await openServices({ config, engine, connectors, version: ownVersion() })
       try {
         const record = await (await engine.dataset(id)).record()
-        const checked = await checkedSource(record, fields, config, async () => connectors)
+        const checked = await checkedSource(
+          record,
+          fields,
+          config,
+          async () => connectors,
+          await sources.get(id),
+        )
         const accountId = await ownerOf(services, record.repositoryId)
         const { done } = await services.refresher.follow(
           { datasetId: id, accountId, ...checked },

@@ -53,6 +53,21 @@ describe('xlsx', () => {
     expect(await read({ sheet: 'very' })).toEqual(['very', 'v: integer'])
   })
 
+  test('a first sheet without rows is read with a warning that others may have some', async () => {
+    const book = (rows: unknown[][]) =>
+      workbook((first, book) => {
+        first.addRows(rows)
+        book.addWorksheet('data').addRows([['d'], [3]])
+      })
+    const warnings = async (rows: unknown[][], options = {}) =>
+      (await bench.read('xlsx', await book(rows), { options })).warnings
+    expect(await warnings([['Report of 2024']])).toEqual([
+      expect.stringMatching(/^The sheet "first" has no rows below its header, .*sheet=.* such as "data"\.$/),
+    ])
+    expect(await warnings([['Report of 2024']], { sheet: 'first' })).toBeUndefined()
+    expect(await warnings([['a'], [1]])).toBeUndefined()
+  })
+
   test('a workbook whose sheets are all hidden lists them', async () => {
     const file = await workbook((first, book) => {
       first.state = 'hidden'

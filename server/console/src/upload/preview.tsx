@@ -258,7 +258,7 @@ function Reasons({ chosen, preview, readWith }: Reading & { readonly preview: Pr
 /** Options with those of a query string added. */
 function joined(options: UploadOptions, query: string): UploadOptions {
   const more = fromHttp(Object.fromEntries(new URLSearchParams(query)), READING)
-  return { ...options, ...more, ...(more.nulls && { nulls: [...(options.nulls ?? []), ...more.nulls] }) }
+  return { ...options, ...more }
 }
 
 const DELIMITERS = { ',': 'comma ,', ';': 'semicolon ;', '\t': 'tab', '|': 'bar |' }
@@ -275,7 +275,13 @@ const ENCODINGS = {
   'windows-1252': 'Windows-1252 (Western)',
   latin1: 'Latin 1',
   'utf-16': 'UTF-16',
+  'windows-1250': 'Windows-1250 (Central European)',
+  'windows-1251': 'Windows-1251 (Cyrillic)',
+  macintosh: 'Mac OS Roman',
   shift_jis: 'Shift JIS (Japanese)',
+  gb18030: 'GB 18030 (Chinese)',
+  big5: 'Big5 (Chinese)',
+  'euc-kr': 'EUC-KR (Korean)',
 }
 const FIRST_LINES = {
   present: 'names of the columns',

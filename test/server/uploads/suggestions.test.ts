@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Platform, platform } from '../platform.ts'
+
+let at: Platform
+let ada: string
+beforeAll(async () => {
+  at = await platform()
+  ada = await at.account('ada')
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+const CSV = { 'content-type': 'text/csv' }
+
+let tables = 0
+async function table(body: string): Promise<string> {
+  const name = `r${++tables}`
+  const { id: repositoryId } = (await at.call(ada, 'POST', '/repositories', { json: { name } })).json()
+  const { id } = (await at.call(ada, 'POST', '/datasets', { json: { name: 'd', repositoryId } })).json()
+  const data = `/datasets/${id}/data`
+  const put = await at.call(ada, 'PUT', `${data}?dialect=auto&columns=replace`, { body, headers: CSV })
+  expect(put.statusCode).toBe(200)
+  return data
+}
+
+it('the option for a new word for nothing keeps those that the dataset has', async () => {
+  const data = await table('k,v\nNA,1\n2,NA\n')
+  const body = 'k,v\nNA,1\n-,NA\n'
+  const refused = (await at.call(ada, 'POST', data, { body, headers: CSV })).json()
+  expect(refused.hints[0]).toBe('nulls=NA,-')
+  const followed = await at.call(ada, 'POST', `${data}?${refused.hints[0]}`, { body, headers: CSV })
+  expect(followed.statusCode).toBe(200)
+  expect((await at.call(ada, 'GET', data)).body).toBe('k,v\n,1\n2,\n,1\n,\n')
+})
+
+it('the option for a column of words for nothing keeps those of other columns', async () => {
+  const preview = async (query: string) =>
+    (
+      await at.call(ada, 'POST', `/preview?dialect=auto${query}`, {
+        body: 'a,b\n1,NA\nn/a,NA\n',
+        headers: CSV,
+      })
+    ).json()
+  const { because } = (await preview('')).columns[1]
+  expect(because.try).toBe('nulls=n%2Fa,NA')
+  const followed = await preview(`&${because.try}`)
+  expect(followed.rows).toEqual([
+    { a: 1, b: null },
+    { a: null, b: null },
+  ])
+})
+
+it('no form of dates is suggested for a moment that is written as one', async () => {
+  const body = 'a,b,c\n2024-01-31T10:00:00Z,2024-01-31T24:00:00,31/1/2024 10:00\n2024-01-31T10:00:00,x,y\n'
+  const { columns } = (await at.call(ada, 'POST', '/preview', { body, headers: CSV })).json()
+  expect(columns.map(({ because }: { because: { try?: string } }) => because.try)).toEqual([
+    undefined,
+    undefined,
+    'dates=D/M/YYYY',
+  ])
+})
+
+it('what is wrong has options as they are written, also in problem', async () => {
+  const data = await table('k\n1\n')
+  const refused = await at.call(ada, 'POST', `${data}?dialect=auto`, { body: 'k\n3.500\n', headers: CSV })
+  expect(refused.json().problem).toBe(
+    '"3.500" may mean several things. Add decimal=,&thousands=. or decimal=. to say which.',
+  )
+})
+
+it('NaN in JSON is refused with what to send', async () => {
+  const body = '[{"a": NaN}]'
+  const headers = { 'content-type': 'application/json' }
+  expect((await at.call(ada, 'POST', '/preview', { body, headers })).json().error).toContain(
+    'send null, or the texts "NaN", "INF" and "-INF".',
+  )
+})
+
+it('a replacement with If-None-Match: * leaves what is there', async () => {
+  const data = await table('k\n1\n')
+  const headers = { ...CSV, 'if-none-match': '*' }
+  const refused = await at.call(ada, 'PUT', data, { body: 'k\n2\n', headers })
+  expect([refused.statusCode, refused.json().code]).toEqual([412, 'changed_meanwhile'])
+  expect((await at.call(ada, 'GET', data)).body).toBe('k\n1\n')
+})
+
+it('a change without a field is refused', async () => {
+  const data = await table('k\n1\n')
+  const refused = await at.call(ada, 'PATCH', `${data}?$filter=true`, { json: {} })
+  expect(refused.json().error).toBe('The body must have at least one field.')
+})
