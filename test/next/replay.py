@@ -9,6 +9,7 @@ import json
 import os
 import re
 import sys
+import threading
 
 import duckdb
 
@@ -29,6 +30,10 @@ UTC = re.compile(r"tzinfo=(<UTC>|zoneinfo\.ZoneInfo\(key='UTC'\))")
 WRITTEN = re.compile(r"(\) TO )'((?:[^']|'')*)'")
 
 
+# Some statements of tests wait until they are stopped.
+LONGEST_SECONDS = 20
+
+
 def rows_of(cursor, sql, parameters):
     cursor.execute(sql, parameters)
     types = [str(column[1]) for column in cursor.description or []]
@@ -39,8 +44,7 @@ def digest(rows):
     return hashlib.sha1("\n".join(rows).encode("utf8", "surrogatepass")).hexdigest()
 
 
-def outcome(statement):
-    cursor = (upload if statement["isUpload"] else plain).cursor()
+def outcome(cursor, statement):
     sql, parameters = statement["sql"], statement["parameters"]
     target = os.path.join(folder, "written")
     writes = sql.lstrip().upper().startswith("COPY") and WRITTEN.search(sql)
@@ -56,8 +60,14 @@ with open(path, encoding="utf8") as lines:
     for number, line in enumerate(lines):
         if number < first:
             continue
+        statement = json.loads(line)
+        cursor = (upload if statement["isUpload"] else plain).cursor()
+        timer = threading.Timer(LONGEST_SECONDS, cursor.interrupt)
+        timer.start()
         try:
-            answer = outcome(json.loads(line))
+            answer = outcome(cursor, statement)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"[:2000]}
+        finally:
+            timer.cancel()
         print(json.dumps(answer), flush=True)

@@ -43,8 +43,10 @@ Other programs, each tried in the version given, and what to write so that no va
 |---|---|---|
 | agate 1.14.2, so csvkit 2.2.0 | reads \`1,5\` as 15, and \`mon\`, \`May\` and \`1/2\` as dates of the years 1 and 2001 | download with a decimal point; \`--no-inference\`, or \`column_types\` |
 | ClickHouse 26.9 | takes only objects for its type JSON, and not \`[1]\` or \`5\` | download Arrow with \`$encoding=plain\`, in which json is text, and name the column String |
+| ClickHouse 26.9 | in tsv, reads an empty field of a column of numbers as 0 | \`$null=\\N\`, or csv |
 | csv-parse 7.0.3 | with \`cast: true\`, reads \`0x1F\` as 0 | a function for \`cast\`, or ndjson |
 | DuckDB 1.5.5 and 2.0.0 | reads lists of objects of one field, in the forms of older Parquet writers, as lists of values; casts nanoseconds before 1970 to the later microsecond; does not read BYTE_STREAM_SPLIT of bytes (UUID, FLOAT16), 1.5.5 not of integers either | write such files anew with pyarrow before you use them there, without that encoding; Parquetry refuses these, and cuts nanoseconds |
+| fastexcel 0.21.0, so polars’ \`read_excel\` | in a column with numbers and texts, makes texts of nine decimals of the numbers | \`schema_overrides={"x": pl.Float64}\`, or parquet |
 | hyparquet 1.33.0 | reads binary columns as UTF-8 text, and decimals as doubles | \`utf8: false\`; download decimals as json with \`$decimals=text\` |
 | odata-query 0.10.0 (PyPI) | leaves out the parentheses of \`(a add 1) mul 2\`; doubles the \`_\` in \`contains(a,'x_y')\`, so that nothing is found | compute such terms beforehand; \`indexof(a,'x_y') ge 0\` |
 | openapi-python-client 0.29.1 | leaves out uploads of the media types that it does not know | \`--config\` with the \`content_type_overrides\` of [this file](https://github.com/parquetry/parquetry/blob/main/examples/openapi-python-client.yml) |
