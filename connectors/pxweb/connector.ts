@@ -68,9 +68,10 @@ function idOf(path: string, codes: readonly string[]): string {
   return codes.length === 0 ? path : `${path}/${codes.join('.')}`
 }
 
-/** @throws Failure if the table has no time */
+/** @throws Failure if the table has no time, or only periods such as `2005-2009` */
 function timed(table: Table): Table {
-  if (table.times.length === 0) throw new Failure('no-time')
+  const isRead = periodsOf(table.times).some((period) => parsePeriod(period) !== undefined)
+  if (!isRead) throw new Failure('no-time')
   return table
 }
 

@@ -263,7 +263,10 @@ async function fileOfForm(source: AsyncIterable<Uint8Array>, boundary: string) {
       await more()
     }
     while (held.length < 2) await more()
-    if (held.toString('latin1', 0, 2) !== '--') throw unsupported('A form has one file and no other fields.')
+    if (held.toString('latin1', 0, 2) !== '--') {
+      const others = 'Send each further file in a request of its own; POST appends its rows.'
+      throw unsupported(`A form has one file and no other fields. ${others}`)
+    }
     while (!(await chunks.next()).done);
   }
   return { name, type: /^content-type:\s*([^\r\n]+)/im.exec(head)?.[1], body: body() }

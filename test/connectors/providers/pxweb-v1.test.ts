@@ -196,12 +196,21 @@ describe('an office with version 1 of the API', () => {
     const variables = [{ code: 'Sex', text: 'Sex', values: ['1'], valueTexts: ['Men'] }]
     await using at = await harness('statice', {
       'GET /T.px': { body: { title: 'T', variables } },
+      'GET /spans.px': {
+        body: {
+          title: 'T',
+          variables: [
+            { code: 'Tid', text: 'Year', values: ['2005-2009'], valueTexts: ['2005-2009'], time: true },
+          ],
+        },
+      },
       'GET /folder': { body: [{ id: 'T.px', type: 't', text: 'T' }] },
       '*': { status: 400, body: '' },
     })
     expect((await failureOf(at.connectors.series('statice', 'T.px/1'))).message).toContain(
       'has no time dimension',
     )
+    expect(await failureOf(at.connectors.series('statice', 'spans.px'))).toMatchObject({ status: 400 })
     expect(await failureOf(at.connectors.series('statice', 'folder'))).toMatchObject({
       code: 'series_not_found',
     })
