@@ -46,7 +46,9 @@ const [ours, next] = await Promise.all(VERSIONS.map((version) => replayed(versio
 const failing = statements.filter((_, at) => ours![at]!.error !== undefined && next![at]!.error !== undefined)
 console.log(`${statements.length} statements, of which ${failing.length} fail in both versions`)
 const differences = statements.flatMap((statement, at) => {
-  const kind = differenceOf(ours![at]!, next![at]!)
+  const found = differenceOf(ours![at]!, next![at]!)
+  // There are thousands of them, and none has the tree of the other version.
+  const kind = found && statement.sql.includes('json_serialize_sql') ? 'trees of SQL' : found
   return kind === undefined ? [] : [{ kind, statement, ours: ours![at]!, next: next![at]! }]
 })
 for (const [kind, some] of Map.groupBy(differences, ({ kind }) => kind)) {
