@@ -167,3 +167,14 @@ test('a change of rows, of the query or of columns is read as a whole, and what 
   // No row of it is among those.
   expect((await (await engine.dataset(filtered)).record()).version).toBe(version)
 })
+
+test('$explain of SQL says how the rows would be refreshed if they were stored', async () => {
+  const id = await table()
+  const explain = async (sql: string) => {
+    const query = new URLSearchParams({ q: sql.replaceAll('$t', `dataset_${id}`), $explain: 'true' })
+    return (await at.call(at.root, 'GET', `/sql?${query}`)).json().refresh
+  }
+  for (const sql of GROWING) expect(await explain(sql)).toEqual({ by: 'difference', because: null })
+  for (const [sql, why] of WHOLE)
+    expect(await explain(sql), sql).toEqual({ by: 'whole', because: expect.stringMatching(why) })
+})
