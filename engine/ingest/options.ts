@@ -119,6 +119,18 @@ export const READING = {
       "If it does not, the names are those of the dataset's or the request's columns if there are as many of these " +
       'as fields, and otherwise `column1`, `column2` …',
   },
+  headerRows: {
+    http: 'headerRows',
+    kind: 'count',
+    formats: TEXT_OR_SHEET,
+    pattern: /^[1-9]$/,
+    inProse: 'a number from 1 to 9',
+    excludes: ['header'],
+    about: 'The number of rows that name the columns, such as 2 for years over quarters.',
+    details:
+      'The names of a column are joined: `2024 Q1`. One in an upper row goes on to the right over columns that have a ' +
+      'name below it, as a merged cell does.',
+  },
   names: {
     http: 'names',
     kind: 'text',
@@ -139,8 +151,8 @@ export const READING = {
     about: 'With `auto`, the options that are not given are chosen by the beginning of the file.',
     details:
       'The response says which ones, and why. A column stays text unless something in the file shows how it is ' +
-      'meant: `01/02/2024` could be in either month. In a workbook, cells have types, so only `skip`, `names`, ' +
-      '`footer` and `nulls` are chosen. ' +
+      'meant: `01/02/2024` could be in either month. In a workbook, cells have types, so only `skip`, `headerRows`, ' +
+      '`names`, `footer` and `nulls` are chosen. ' +
       '`standard` means the rules of the format; it is the default, except in the command and the console.',
   },
   dates: {

@@ -214,6 +214,30 @@ export function namesOfColumns(header: readonly string[], { names }: UploadOptio
   return names === 'number' ? numbered(header) : header
 }
 
+/**
+ * The names of columns under a header of several rows, from above to below with a space between them. A name goes on to
+ * the right over columns that have a name below it, as a merged cell does, as far as the names above are the same.
+ */
+export function joinedHeader(rows: readonly (readonly string[])[]): readonly string[] {
+  const width = Math.max(...rows.map(({ length }) => length))
+  const names = Array.from({ length: width }, (): string[] => [])
+  rows.forEach((row, level) => {
+    let group = ''
+    names.forEach((above, at) => {
+      const own = row[at] ?? ''
+      const isOver = rows.slice(level + 1).some((lower) => (lower[at] ?? '') !== '')
+      if (own !== '' || names[at - 1]?.slice(0, level).join() !== above.join()) group = isOver ? own : ''
+      const name = own === '' && isOver ? group : own
+      above.push(name)
+    })
+  })
+  return names.map((all) => all.filter((name) => name !== '').join(' '))
+}
+
+/** The error of a file that ends within its header. */
+export const shortHeader = ({ headerRows }: UploadOptions) =>
+  malformed(`The file has fewer rows than the ${headerRows} of headerRows.`, { option: 'headerRows' })
+
 /** Whether a header can be used only with numbers in it. */
 export function needsNumbers(header: readonly string[]): boolean {
   return header.includes('') || new Set(header).size < header.length

@@ -162,7 +162,7 @@ class Rows {
     }
     if (isText) this.#ends = new RecordEnds(options.delimiter ?? (format === 'tsv' ? '\t' : ','))
     this.#skip = isText ? (options.skip ?? 0) : 0
-    this.#headLines = this.#skip + (isText && options.header !== 'absent' ? 1 : 0)
+    this.#headLines = this.#skip + (isText && options.header !== 'absent' ? (options.headerRows ?? 1) : 0)
     const isTime = commit.endsWith('s')
     this.#mostRows = isTime ? Number.POSITIVE_INFINITY : Number(commit)
     this.#longest = isTime ? 1_000 * Number.parseInt(commit, 10) : undefined

@@ -89,9 +89,23 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     await page.getByRole('heading', { name: 'New dataset' }).waitFor()
     const book = new ExcelJS.Workbook()
     book.addWorksheet('Notes')
+    const merged = [
+      ['year', 2023, null, 2024],
+      [null, 'a', 'b', 'a', 'b'],
+      ['x', 1, 2, 3, 4],
+      ['y', 'gone', 2, 3, 4],
+    ]
+    book.addWorksheet('Years').addRows(merged)
     book.addWorksheet('Prices 2024').addRows([['price'], [1.5]])
     await choose('books.xlsx', Buffer.from(await book.xlsx.writeBuffer()))
     await page.getByText('The first sheet is empty').waitFor()
+    await page.getByLabel('Sheet of the workbook').selectOption('Years')
+    await page.getByLabel('Type of 2024 b').waitFor()
+    expect(await page.getByLabel('Rows with names').inputValue()).toBe('2')
+    expect(await page.getByLabel('Type of 2023 a').inputValue()).toBe('string')
+    await page.getByLabel('Texts for missing values').fill('gone')
+    await expect.poll(() => page.getByLabel('Type of 2023 a').inputValue()).toBe('integer')
+    expect(await page.getByLabel('First line').locator('option').count()).toBe(3)
     await page.getByLabel('Sheet of the workbook').selectOption('Prices 2024')
     await page.getByLabel('Type of price').waitFor()
     await walked.expectClean('upload-sheet')

@@ -5,24 +5,12 @@ import type { Choice, ColumnReading, ReadRequest, UploadFormat, UploadOptions } 
 import { type KnownColumns, namesOfColumns } from '../targets.ts'
 import { isNumeric } from '../text/text-kinds.ts'
 import { choiceOf, type Declared, optionsOf, readColumns, type SampledRow } from './columns.ts'
-import {
-  delimitersFor,
-  endOf,
-  isEven,
-  isNamedNote,
-  isSentence,
-  isTotal,
-  isValues,
-  layoutOf,
-  mayBeNames,
-  mayBeNote,
-  namesFor,
-  QUOTINGS,
-  rowsOf,
-  SAMPLE_RECORDS,
-} from './layout.ts'
+import { mayBeNames, withHeaderRows } from './header-rows.ts'
+import { delimitersFor, isEven, layoutOf, namesFor, QUOTINGS } from './layout.ts'
+import { endOf, isNamedNote, isSentence, isTotal, mayBeNote } from './notes.ts'
 import { ambiguousValue } from './open.ts'
 import { hasOnlyReturns, requoted } from './quoting.ts'
+import { isValues, rowsOf, SAMPLE_RECORDS } from './records.ts'
 import type { FileFacts } from './rules.ts'
 import { decoderOf, encodingOf, fieldReader } from './syntax.ts'
 import type { Field } from './tokenizer.ts'
@@ -82,7 +70,7 @@ export function findTable(
 ): Pick<Detected, 'options' | 'why' | 'columns'> & { readonly header: Omit<Choice, 'option'> } {
   const usual = format === 'tsv' ? '\t' : ','
   const { quoting, layout, end, shownBy } = quotedLayout({ text, end: below, isWhole }, usual, known)
-  const { skip, delimiter, records } = layout
+  const { skip, delimiter, records, headerRows } = withHeaderRows(layout, known)
   const facts: FileFacts = { delimiter, given: known }
   const table = tableIn(records, known, facts, declared.ofDataset)
   const types = declaredTypes(table, known, declared)
@@ -94,6 +82,7 @@ export function findTable(
     ...quoting,
     ...(delimiter !== usual && { delimiter }),
     ...(skip > 0 && { skip }),
+    ...(headerRows > 1 && { headerRows }),
     ...(table.header === 'absent' ? { header: table.header } : names && { names }),
     ...(footer && { footer: footer.count }),
   }
@@ -152,7 +141,7 @@ interface Table {
 
 /** The header and the rows of a sample. Rows of another length are errors, which the reading of the file reports. */
 function tableIn(
-  records: readonly Field[][],
+  records: readonly (readonly Field[])[],
   known: UploadOptions,
   facts: FileFacts,
   isNamed: boolean,
@@ -162,7 +151,9 @@ function tableIn(
   const even = (rows: readonly SampledRow[]) => rows.filter(({ fields }) => fields.length === width)
   const below = even(rowsOf(records.slice(1)))
   // Without names, values could end up in other columns of a dataset than they are meant for.
-  const header = known.header ?? (!isNamed && isRow(heading, below, width, facts) ? 'absent' : 'present')
+  const header =
+    known.header ??
+    (!isNamed && !known.headerRows && isRow(heading, below, width, facts) ? 'absent' : 'present')
   return { header, heading, width, rows: header === 'absent' ? even(rowsOf(records)) : below }
 }
 

@@ -26,10 +26,11 @@ import { badTime } from '../text/errors.ts'
 import type { CsvSource, Rewritten } from '../text/rewritten.ts'
 import { holdsEmpty, LOCAL, TEXT_KIND, ZONED } from '../text/text-kinds.ts'
 import { badTimeIn, inZone, zoneError } from '../text/zones.ts'
+import { asText, withTexts } from './column-readers.ts'
 import { leftOpen } from './open.ts'
 import { CsvScan } from './scan.ts'
 import { readHeader, refuseOtherDelimiters } from './syntax.ts'
-import { asText, toCsv, withTexts } from './to-csv.ts'
+import { toCsv } from './to-csv.ts'
 
 /**
  * Reads csv and tsv in two passes. In the first, our own code checks the shape of the whole file and settles the types

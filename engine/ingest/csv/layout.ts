@@ -1,16 +1,16 @@
-import type { ColumnReading, UploadOptions } from '../request.ts'
+import type { UploadOptions } from '../request.ts'
 import { needsNumbers } from '../targets.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { readColumns, type SampledRow } from './columns.ts'
+import { headerRowsIn } from './header-rows.ts'
+import { isSentence, isSpaced, mayBeNote } from './notes.ts'
+import { isValues, type Layout, recordsOf, rowsOf } from './records.ts'
 import type { Rule } from './rules.ts'
-import { type Field, Tokenizer } from './tokenizer.ts'
+import type { Field } from './tokenizer.ts'
 
-export const SAMPLE_RECORDS = 1000
 const DELIMITERS = [',', ';', '|', '\t'] as const
 /** So many lines above the header are looked at for titles. */
 const MOST_TITLES = 20
-/** So many lines at the end are looked at for notes. */
-const MOST_NOTES = 10
 
 /** By which evidence `dialect=auto` finds the table in a text. */
 export const LAYOUT_RULES: readonly Rule[] = [
@@ -51,6 +51,12 @@ export const LAYOUT_RULES: readonly Rule[] = [
       'a word, or if they are years or count up, once or again and again. A file for a dataset that has columns always names them.',
   },
   {
+    option: 'headerRows',
+    about:
+      'None of the first two or three rows names all columns, but together they name each differently, as years over ' +
+      'quarters do, and the last of them has words over at least two columns of numbers or dates, or years that repeat.',
+  },
+  {
     option: 'names',
     about:
       'The header has no name over the first column, or lacks one that R leaves out, with a text in quotes at the ' +
@@ -66,31 +72,6 @@ export const LAYOUT_RULES: readonly Rule[] = [
       'it, or no other value makes its column text.',
   },
 ]
-
-/** The first records, without blank lines and without one that is cut off; none if they are malformed. */
-function recordsOf(text: string, delimiter: string): Field[][] {
-  const records: Field[][] = []
-  const bytes = Buffer.from(`${text}\r`)
-  const tokenizer = new Tokenizer(delimiter, (what) => new Error(what))
-  try {
-    for (let at = 0; records.length < SAMPLE_RECORDS; ) {
-      const final = records.length === 0 && !bytes.includes('\n', at)
-      const next = tokenizer.read(bytes, at, bytes.length - 1, final)
-      if (next === at) break
-      at = next
-      if (!tokenizer.isBlank) records.push(tokenizer.fields(bytes))
-    }
-    return records
-  } catch {
-    return []
-  }
-}
-
-export interface Layout {
-  readonly skip: number
-  readonly delimiter: string
-  readonly records: readonly Field[][]
-}
 
 export const delimitersFor = (usual: string, known: UploadOptions): readonly string[] =>
   known.delimiter ? [known.delimiter] : [usual, ...DELIMITERS.filter((one) => one !== usual)]
@@ -138,7 +119,13 @@ export function layoutOf(text: string, usual: string, known: UploadOptions): Lay
   for (let skip = first; skip <= last; skip++) {
     if (skip > first && lines[skip] === '') continue
     const below = from(skip)
-    const layouts = delimiters.map((delimiter) => ({ skip, delimiter, records: recordsOf(below, delimiter) }))
+    const above = lines.slice(lines.lastIndexOf('', skip - 1) + 1, skip)
+    const layouts = delimiters.map((delimiter) => ({
+      skip,
+      delimiter,
+      records: recordsOf(below, delimiter),
+      above: skip > first ? above.map((line) => recordsOf(line, delimiter)[0] ?? []) : [],
+    }))
     const best = bestOf(layouts)
     const width = widthOf(best.records)
     const isTitle =
@@ -152,12 +139,12 @@ export function layoutOf(text: string, usual: string, known: UploadOptions): Lay
     if (ragged) return ragged
   }
   const [delimiter = usual] = delimiters
-  const plain = { skip: first, delimiter, records: recordsOf(from(first), delimiter) }
+  const plain = { skip: first, delimiter, records: recordsOf(from(first), delimiter), above: [] }
   const other =
     known.delimiter === undefined &&
     isProse(plain.records) &&
     DELIMITERS.findLast((one) => !text.includes(one))
-  return other ? { skip: first, delimiter: other, records: recordsOf(from(first), other) } : plain
+  return other ? { ...plain, delimiter: other, records: recordsOf(from(first), other) } : plain
 }
 
 /** The layout with the most columns of numbers and dates, and of these the one with the most fields. */
@@ -174,24 +161,16 @@ function bestOf(layouts: readonly Layout[]): Layout {
   })
 }
 
-/** Whether a space follows each delimiter of a record. */
-const isSpaced = ([first, ...others]: readonly Field[]) =>
-  !first!.quoted && others.every(({ text, quoted }) => !quoted && /^ ./.test(text))
-
-/** Whether a record is a sentence with commas, and no row of a table whose rows are not like it. */
-export const isSentence = (record: readonly Field[], row: readonly Field[] | undefined) =>
-  record.length > 1 && isSpaced(record) && row !== undefined && (row.length < 2 || !isSpaced(row))
-
 /** A record that is not among the titles and notes of a table. */
-const middleOf = (records: readonly Field[][]) => records[records.length >> 1]
+const middleOf = (records: readonly (readonly Field[])[]) => records[records.length >> 1]
 
 /** Whether a header without a delimiter is over texts in which a space follows each delimiter. */
-function isProse([heading = [], ...rows]: readonly Field[][]): boolean {
+function isProse([heading = [], ...rows]: readonly (readonly Field[])[]): boolean {
   return heading.length === 1 && rows.some(({ length }) => length > 1) && rows.every(isSpaced)
 }
 
 /** Whether a sentence is over rows that have another length, or with words over columns of numbers below a blank line. */
-function isSentenceAbove(records: readonly Field[][], isBlankBelow: boolean): boolean {
+function isSentenceAbove(records: readonly (readonly Field[])[], isBlankBelow: boolean): boolean {
   const [first = [], second = []] = records
   if (!isSentence(first, middleOf(records))) return false
   return first.length !== second.length || (isBlankBelow && canBeHeader(records.slice(1)))
@@ -204,7 +183,7 @@ function areTitles(lines: readonly string[], { records, delimiter }: Layout, wid
   const [row] = records.slice(1)
   const isTitle = (record: readonly Field[]) => isNote(record, width) || isSentence(record, row)
   if (!lines.every((line, at) => line.trim() === '' || isTitle(fields[at]!))) return false
-  if (canBeHeader(records)) return true
+  if (canBeHeader(records) || headerRowsIn(records) > 1) return true
   // Names with a space before them may be a header with a blank line below it.
   if (fields.some((record) => record.length === width && isSentence(record, row))) return false
   const isBlank = (line: string, at: number) => line === '' || fields[at]!.every(({ text }) => text === '')
@@ -212,17 +191,12 @@ function areTitles(lines: readonly string[], { records, delimiter }: Layout, wid
 }
 
 /** Whether the first record has a word over each column but perhaps the first, and some column has numbers or dates. */
-function canBeHeader([heading = [], ...rows]: readonly Field[][]): boolean {
+function canBeHeader([heading = [], ...rows]: readonly (readonly Field[])[]): boolean {
   const isWord = ({ text }: Field, at: number) =>
     text.trim() === '' ? at === 0 : (kindOf(text) & TEXT_KIND.text) !== 0
   if (!heading.every(isWord)) return false
   return readColumns(rowsOf(rows), heading.length, { delimiter: ',', given: {} }).some(isValues)
 }
-
-export const rowsOf = (records: readonly (readonly Field[])[]): SampledRow[] =>
-  records.map((fields, at) => ({ row: at + 1, fields }))
-
-export const isValues = ({ is }: ColumnReading) => is === 'typed' || is === 'ambiguous'
 
 /** Whether a record above a table of this width may be a title or a comment, and no header. */
 function isNote(record: readonly Field[], width: number): boolean {
@@ -235,7 +209,7 @@ function isNote(record: readonly Field[], width: number): boolean {
  * The number of fields that all records have; 0 if they have different ones. Rows may have one field more than the
  * header, and notes may follow them.
  */
-function widthOf(records: readonly Field[][]): number {
+function widthOf(records: readonly (readonly Field[])[]): number {
   const [first = [], second = first] = records
   const isRow = (record: readonly Field[]) => record.length > 1 && !mayBeNote(record, second)
   const table = records.slice(1, 1 + records.findLastIndex(isRow))
@@ -247,7 +221,7 @@ function widthOf(records: readonly Field[][]): number {
  * Whether records of different lengths may be a table whose first one is the header: more than half have as many fields
  * as it, or all are split, and it has not much fewer fields than the others.
  */
-function isRagged(records: readonly Field[][]): boolean {
+function isRagged(records: readonly (readonly Field[])[]): boolean {
   const [first = []] = records
   if (isSentence(first, middleOf(records))) return false
   const same = records.filter(({ length }) => length === first.length)
@@ -269,90 +243,3 @@ export function namesFor(heading: readonly Field[], rows: readonly SampledRow[])
   if (texts.length < 2 || !needsNumbers(texts)) return undefined
   return texts[0] === '' && !needsNumbers(texts.slice(1)) ? 'index' : 'number'
 }
-
-/** Whether texts may be names of columns although they are numbers. */
-export function mayBeNames([first = '', ...others]: readonly string[]): boolean {
-  const isYear = (text: string) => /^(?:19|20)\d\d$/.test(text)
-  if (others.length > 0 && others.every(isYear)) return true
-  if (!others.every((text) => /^\d+$/.test(text))) return false
-  if ((kindOf(first) & TEXT_KIND.text) !== 0) return others.length > 0
-  const all = [first, ...others].map(Number)
-  const period = all.findIndex((value, at) => at > 0 && value === all[0])
-  const length = period < 0 ? all.length : period
-  return length > 2 && all.every((value, at) => value === all[0]! + (at % length))
-}
-
-const NOTE =
-  /^\s*(?:[*†‡©]|\(\w\)|(?:sources?|notes?|footnotes?|quellen?|anmerkung(?:en)?|hinweise?|stand|fuentes?|notas?|fonti?|fontes?|note?|bron(?:nen)?|last updated?|updated|copyright)\s*:)/i
-const TOTAL =
-  /^\s*(?:(?:grand |sub)?totals?|total(?:e|i|es)|totaal|summe|gesamt(?:summe)?|insgesamt|sum|somme|suma|razem|合計)\s*:?\s*$/i
-
-/** Whether a record begins with a word such as `Source:`. */
-export const isNamedNote = ([first]: readonly Field[]) => NOTE.test(first!.text)
-
-/** Whether a record below a table is a note, unless it is another row. @param row one of the table */
-export const mayBeNote = (record: readonly Field[], row: readonly Field[] | undefined) =>
-  isNamedNote(record) || isSentence(record, row)
-
-/**
- * The last records of a file that are no rows of a table of this width: how many are notes, how many of these have as many
- * fields as a row, and the record above them.
- * @param row one of the table
- * @param isRow whether a record of as many fields that may be a note is another row
- */
-export function endOf(
-  end: string,
-  delimiter: string,
-  width: number,
-  row: readonly Field[] | undefined,
-  isRow: (record: readonly Field[]) => boolean,
-) {
-  const lines = end.split('\n').map((line) => line.replace(/\r$/, ''))
-  let [count, wide, open, note] = [0, 0, 0, '']
-  let found = { notes: 0, wide: 0 }
-  lines.reverse()
-  for (const [at, line] of lines.entries()) {
-    // The end of a text in quotes, of which the lines above are a part.
-    if (line.split('"').length % 2 === 0) return { ...found, note }
-    const fields = line === '' ? [] : (recordsOf(line, delimiter)[0] ?? [])
-    if (fields.length > 0) count++
-    if (fields.length === width) wide++
-    const filled = fields.filter(({ text }) => text !== '').length
-    if (filled === 0) {
-      // What is below a blank line is no row that was cut off.
-      if (open > 0 || (fields.length > 0 && found.notes === count - 1 && found.notes > 0))
-        found = { notes: count, wide }
-      open = 0
-      continue
-    }
-    const isNote = fields[0]!.text !== '' && isNoteOf(fields, filled)
-    if (!isNote || count > MOST_NOTES) {
-      const isLast = found.notes === count - 1
-      return {
-        ...found,
-        note,
-        ...(isLast && { last: fields, padding: paddingIn(lines.slice(at + 1), delimiter) }),
-      }
-    }
-    if (isNamedNote(fields)) found = { notes: count, wide }
-    else open++
-    note = line
-  }
-  return { ...found, note }
-
-  function isNoteOf(fields: readonly Field[], filled: number): boolean {
-    if (filled === 1) return width > 1 && (fields.length < width || isNamedNote(fields))
-    return mayBeNote(fields, row) && (fields.length !== width || !isRow(fields))
-  }
-}
-
-/** How many lines at the beginning have delimiters alone, as spreadsheet programs write a blank row. */
-function paddingIn(lines: readonly string[], delimiter: string): number {
-  const isPadding = (line: string) => line !== '' && line.replaceAll(delimiter, '') === ''
-  const end = lines.findIndex((line) => !isPadding(line))
-  return end < 0 ? lines.length : end
-}
-
-/** Whether a record may be one of totals. */
-export const isTotal = (fields: readonly Field[]) =>
-  TOTAL.test(fields.find(({ text }) => text !== '')?.text ?? '')

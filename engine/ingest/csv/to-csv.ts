@@ -9,7 +9,15 @@ import {
   sinkFile,
 } from '../file.ts'
 import type { ColumnReading, ReadRequest, Sampled, UploadOptions } from '../request.ts'
-import { fieldsOf, type KnownColumns, layColumns, namesOfColumns, type Target } from '../targets.ts'
+import {
+  fieldsOf,
+  joinedHeader,
+  type KnownColumns,
+  layColumns,
+  namesOfColumns,
+  shortHeader,
+  type Target,
+} from '../targets.ts'
 import {
   badRow,
   Faults,
@@ -23,6 +31,7 @@ import {
 } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { holdsEmpty, isNumeric, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import { asText, columnReader, ownReader, withTexts } from './column-readers.ts'
 import { Footer } from './footer.ts'
 import { ambiguousValue, leftOpen } from './open.ts'
 import { Requoting } from './quoting.ts'
@@ -86,62 +95,6 @@ const delimiterOf = ({ options, format }: ReadRequest) =>
 
 const POINTED = `has a point, but ${hint('decimal=,')} says that numbers have a comma. If it is between thousands, add ${hint('thousands=.')} as well.`
 
-/** How the values of a column are read whose type is to be inferred: by what `dialect=auto` has found in it. */
-function columnReader(
-  readings: readonly ColumnReading[],
-  at: number,
-  reader: FieldReader,
-  options: UploadOptions,
-): FieldReader {
-  const reading = readings[at]
-  // What has other values than the sample needs other evidence.
-  if (reading?.is === 'open') {
-    const isPointed = (text: string) => reader.isPointed(text) || reader.value(text, false) !== undefined
-    return { ...reader, isPointed, value: () => undefined }
-  }
-  if (!reading || !readings.some(({ options }) => options.symbols)) return reader
-  const [symbol] = reading.options.symbols ?? []
-  const own = fieldReader({ ...options, symbols: symbol === undefined ? [] : [symbol] })
-  if (symbol === undefined) return own
-  return {
-    ...own,
-    kinds: ~0,
-    isPointed: (text) => !text.includes(symbol) || own.isPointed(text),
-    value: (text, onlyNumbers) => (text.includes(symbol) ? own.value(text, onlyNumbers) : undefined),
-  }
-}
-
-/** The targets, of which those are text that are ambiguous. */
-export function withTexts(
-  targets: readonly Target[],
-  readings: readonly ColumnReading[] = [],
-): readonly Target[] {
-  return targets.map((target) => {
-    const isText = target.type === undefined && readings[target.source ?? -1]?.is === 'ambiguous'
-    return isText ? { ...target, type: 'string' } : target
-  })
-}
-
-/** The targets, of which those are text whose fields are `open`. */
-export function asText(targets: readonly Target[], open: ReadonlyMap<number, unknown>): readonly Target[] {
-  return targets.map((target) => (open.has(target.source ?? -1) ? { ...target, type: 'string' } : target))
-}
-
-/** A reader of values as their column itself shows; undefined if the file is read in this way. */
-function ownReader(
-  readings: readonly ColumnReading[],
-  at: number,
-  options: UploadOptions,
-): FieldReader | undefined {
-  const reading = readings[at]
-  if (!reading?.withMore || reading.is === 'open') return undefined
-  const own = reading.withMore([]).options
-  const isOwn = (['decimal', 'thousands', 'dates', 'booleans'] as const).every((name) => {
-    return options[name] === undefined || own[name] !== undefined
-  })
-  return isOwn ? undefined : columnReader(readings, at, fieldReader(own), own)
-}
-
 /** So many values of a column are looked at for evidence. */
 const MOST_NEW = 1000
 
@@ -171,8 +124,9 @@ class Records implements PieceReader {
   readonly #changed = new Set<number>()
   /** The lines above the header that are still to be left out. */
   #skip: number
-  /** The names as the file has them. */
+  /** The names as the file has them, and the rows that they are in. */
   #heading: readonly string[] | undefined
+  readonly #headerRows: string[][] = []
   /** Begun with the first row, which settles how many columns there are. */
   #table: TypedRows | undefined
   /** For each column, whether it is known to have numbers. */
@@ -218,7 +172,8 @@ class Records implements PieceReader {
    * @throws EngineError `invalid_upload` that lists what is wrong with the file, `column_conflict`
    */
   result(file: string): Rewritten {
-    if (!this.#table && !this.#heading) throw malformed(EMPTY)
+    if (!this.#table && !this.#heading)
+      throw this.#headerRows.length > 0 ? shortHeader(this.#options) : malformed(EMPTY)
     const warnings = this.#footer.warnings()
     const table = this.#table ?? this.#begin(this.#heading!.length)
     const { targets: settled, source } = table.result(file)
@@ -275,7 +230,10 @@ class Records implements PieceReader {
   #record(buffer: Buffer, from: number, next: number): void {
     const { isBlank } = this.#tokenizer
     if (!this.#heading && this.#options.header !== 'absent') {
-      this.#heading = this.#tokenizer.fields(buffer).map(({ text }) => text)
+      const { headerRows: count = 1 } = this.#options
+      if (!isBlank || count === 1)
+        this.#headerRows.push(this.#tokenizer.fields(buffer).map(({ text }) => text))
+      if (this.#headerRows.length === count) this.#heading = joinedHeader(this.#headerRows)
       return
     }
     if (isBlank && (this.#table?.width ?? this.#heading?.length ?? 0) > 1) {

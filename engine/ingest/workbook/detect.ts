@@ -45,8 +45,8 @@ export class SheetSample {
   }
 
   /** Words for nothing in columns whose other cells are not text. */
-  #words({ skip = 0, footer = 0 }: UploadOptions): readonly Choice[] {
-    const [header, ...below] = this.#start.filter(({ row }) => row > skip)
+  #words({ skip = 0, headerRows = 1, footer = 0 }: UploadOptions): readonly Choice[] {
+    const [header, ...below] = this.#start.filter(({ row }) => row > skip).slice(headerRows - 1)
     const isWhole = this.#start.at(-1) === this.#end.at(-1)
     const rows = isWhole ? below.slice(0, below.length - footer) : below
     const words = new Map<number, Choice[]>()

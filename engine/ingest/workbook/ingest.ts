@@ -8,7 +8,14 @@ import { USUAL_NULLS } from '../csv/words.ts'
 import { type Detected, inDialect } from '../dialect.ts'
 import { FileSink, unpacksTooLarge } from '../file.ts'
 import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
-import { type KnownColumns, layColumns, namesOfColumns, type Target } from '../targets.ts'
+import {
+  joinedHeader,
+  type KnownColumns,
+  layColumns,
+  namesOfColumns,
+  shortHeader,
+  type Target,
+} from '../targets.ts'
 import { badCell, countedFooter, malformed, quoteValue, type TextReason } from '../text/errors.ts'
 import { Blanks, type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { type Book, MOST_ROWS, type OnRow, type OpenBook, type SheetCell } from './book.ts'
@@ -90,6 +97,7 @@ async function rewrite(
   const zeroFormulas: string[] = []
   for (const sheet of sheets) {
     let names: readonly string[] | undefined
+    const headerRows: string[][] = []
     let before = 0
     let continues = true
     const onRow: OnRow = (row, cells) => {
@@ -97,7 +105,9 @@ async function rewrite(
       if (names) table!.add({ row, cells }, before)
       else {
         if (row <= skip) return
-        names = namesOfColumns(headerOf(cells, learned.width), options)
+        headerRows.push(headerOf(cells, learned.width))
+        if (headerRows.length < (options.headerRows ?? 1)) return
+        names = namesOfColumns(joinedHeader(headerRows), options)
         header ??= names
         continues = isDeepStrictEqual(header, names)
         table ??= new SheetTable(layColumns(known, names), options, learned)
@@ -113,6 +123,7 @@ async function rewrite(
     }
     zeroFormulas.push(...sheet.zeroFormulas)
     if (sheet.exactIntegers) table?.rounded.clear()
+    if (!table && headerRows.length > 0) throw shortHeader(options)
     if (before < MOST_ROWS) break
   }
   if (!table)

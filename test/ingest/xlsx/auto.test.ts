@@ -44,10 +44,12 @@ describe('dialect=auto in workbooks', () => {
     expect(why).toEqual([{ option: 'skip', row: 0, value: expect.anything() }])
   })
 
-  it('numbers the names under headers of two rows', async () => {
+  it('joins the names of headers of two rows', async () => {
     const found = await read(['', 2023, '', 2024, ''], ['id', 'a', 'b', 'a', 'b'], [1, 2, 3, 4, 5])
-    expect(found.options).toEqual({ skip: 1, names: 'number' })
-    expect(found.shape).toEqual(['id', 'a', 'b', 'a_2', 'b_2'].map((name) => `${name}: integer`))
+    expect(found.options).toEqual({ headerRows: 2 })
+    expect(found.shape).toEqual(
+      ['id', '2023 a', '2023 b', '2024 a', '2024 b'].map((name) => `${name}: integer`),
+    )
   })
 
   it.each([

@@ -7,9 +7,10 @@ import { plural } from '../format.ts'
 import { alignsRight } from '../table/layout.ts'
 import { Button } from '../ui/button.tsx'
 import { Failure, Loading, Note } from '../ui/feedback.tsx'
-import { Field, Select } from '../ui/field.tsx'
+import { Select } from '../ui/field.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { ContentChoice } from './content-choice.tsx'
+import { DialectControls } from './dialect-controls.tsx'
 import { LABELS, type Reading } from './upload.ts'
 
 const MOST_COLUMNS = 60
@@ -261,109 +262,6 @@ function joined(options: UploadOptions, query: string): UploadOptions {
   return { ...options, ...more }
 }
 
-const DELIMITERS = { ',': 'comma ,', ';': 'semicolon ;', '\t': 'tab', '|': 'bar |' }
-const DECIMALS = { '.': 'point 1.5', ',': 'comma 1,5' }
-const THOUSANDS = {
-  '': 'nothing 1000',
-  '.': 'point 1.000',
-  ',': 'comma 1,000',
-  ' ': 'space 1 000',
-  "'": "apostrophe 1'000",
-}
-const ENCODINGS = {
-  'utf-8': 'UTF-8',
-  'windows-1252': 'Windows-1252 (Western)',
-  latin1: 'Latin 1',
-  'utf-16': 'UTF-16',
-  'windows-1250': 'Windows-1250 (Central European)',
-  'windows-1251': 'Windows-1251 (Cyrillic)',
-  macintosh: 'Mac OS Roman',
-  shift_jis: 'Shift JIS (Japanese)',
-  gb18030: 'GB 18030 (Chinese)',
-  big5: 'Big5 (Chinese)',
-  'euc-kr': 'EUC-KR (Korean)',
-}
-const FIRST_LINES = {
-  present: 'names of the columns',
-  index: 'names, the first column has none',
-  number: 'names, some are missing or occur twice',
-  absent: 'a row like the others',
-}
-const DATES = {
-  '': 'as 2024-12-31',
-  'D.M.YYYY': 'as 31.12.2024',
-  'D/M/YYYY': 'as 31/12/2024, the day first',
-  'M/D/YYYY': 'as 12/31/2024, the month first',
-  'YYYY/M/D': 'as 2024/12/31',
-}
-
-/** The options that are one of several: the first is meant where none is given. */
-const CHOICES = [
-  ['delimiter', LABELS.delimiter, DELIMITERS],
-  ['decimal', LABELS.decimal, DECIMALS],
-  ['thousands', LABELS.thousands, THOUSANDS],
-  ['encoding', LABELS.encoding, ENCODINGS],
-  ['dates', LABELS.dates, DATES],
-] as const
-
-/** Controls for how a file is written, as the server has found it, for the user to correct. */
-function DialectControls({ chosen: { kind, options }, readWith }: Reading) {
-  const change = (part: Readonly<Record<string, unknown>>) =>
-    readWith(Object.fromEntries(Object.entries({ ...options, ...part }).filter(([, value]) => value)))
-  const usual = { ...(kind.format === 'tsv' && { delimiter: '\t' }), ...options }
-  const count = (name: 'skip' | 'footer') => (
-    <Field
-      label={LABELS[name]}
-      value={String(options[name] ?? '')}
-      onValue={(text) => change({ [name]: Number(text) })}
-      plain
-    />
-  )
-  const isText = kind.format !== 'xlsx'
-  return (
-    <fieldset class="dialect">
-      <legend>How the file is written</legend>
-      {isText &&
-        CHOICES.map(([name, label, labels]) => (
-          <Select
-            key={name}
-            label={label}
-            {...choiceOf(labels, usual[name] ?? Object.keys(labels)[0]!)}
-            onValue={(value) =>
-              // The delimiter can't be the decimal separator as well.
-              change({
-                [name]: value,
-                ...(name === 'delimiter' && value === ',' && { decimal: '', thousands: '' }),
-              })
-            }
-          />
-        ))}
-      {isText && (
-        <Select
-          label="First line"
-          {...choiceOf(FIRST_LINES, options.header === 'absent' ? 'absent' : (options.names ?? 'present'))}
-          onValue={(first) =>
-            change({
-              header: first === 'absent' && first,
-              names: (first === 'index' || first === 'number') && first,
-            })
-          }
-        />
-      )}
-      {count('skip')}
-      {count('footer')}
-      {isText && (
-        <Field
-          label={LABELS.nulls}
-          value={(options.nulls ?? []).join(',')}
-          onValue={(text) => change({ nulls: text === '' ? undefined : text.split(',') })}
-          plain
-        />
-      )}
-    </fieldset>
-  )
-}
-
 /** Where columns hold timestamps with a zone: the one of times in the file that don't say theirs. */
 function ZoneChoice({ chosen, existing = [], readWith }: PreviewProps) {
   const { sent, types } = chosen
@@ -385,9 +283,4 @@ function ZoneChoice({ chosen, existing = [], readWith }: PreviewProps) {
       }}
     />
   )
-}
-
-/** What is chosen, and the choices; what the server found may be another one. */
-function choiceOf(labels: Readonly<Record<string, string>>, value: string) {
-  return { value, options: { [value]: `as ${value}`, ...labels } }
 }

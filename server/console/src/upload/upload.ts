@@ -249,8 +249,10 @@ export const LABELS = {
   encoding: 'Characters',
   dates: 'Dates',
   skip: 'Lines above it',
+  headerRows: 'Rows with names',
   footer: 'Rows at the end to leave out',
   nulls: 'Texts for missing values',
+  booleans: 'Words for true and false',
   zone: 'Zone of times that do not say theirs',
 } as const
 
