@@ -44,6 +44,17 @@ describe('a grouping', () => {
       ],
       'compute(year(day) as day_year)/groupby((day_year,town),aggregate($count as rows,$count as rows_2))',
     ],
+    [
+      [
+        ['day', 'quarter'],
+        ['day', 'month_start'],
+        ['day', 'month'],
+      ],
+      [],
+      "compute(concat(concat(cast(year(day),Edm.String),' Q'),cast((month(day) add 2) div 3,Edm.String)) as day_quarter," +
+        "date(day) sub (day(day) sub 1) mul duration'P1D' as day_month_start,month(day) as day_month)" +
+        '/groupby((day_quarter,day_month_start,day_month))',
+    ],
     [[], [], ''],
   ] as const)('%j with %j is written as a pipeline', (keys, sums, text) => {
     const grouping = {

@@ -23,12 +23,21 @@ export interface Sum {
 export const PARTS = {
   '': 'each value',
   year: 'year',
+  quarter: 'quarter, as 2024 Q1',
+  month_start: 'month, as 2024-01-01',
   month: 'month of the year',
   day: 'day of the month',
   date: 'day',
   hour: 'hour',
 } as const
 export type Part = keyof typeof PARTS
+
+/** The expression of a part of a column. */
+function partOf(part: Part, column: string): string {
+  if (part === 'month_start') return `date(${column}) sub (day(${column}) sub 1) mul duration'P1D'`
+  if (part !== 'quarter') return `${part}(${column})`
+  return `concat(concat(cast(year(${column}),Edm.String),' Q'),cast((month(${column}) add 2) div 3,Edm.String))`
+}
 
 /** What is calculated, as the form calls it. */
 export const METHODS = {
@@ -49,9 +58,9 @@ const METHOD_NAMES = Object.keys(METHODS) as Method[]
 export function partsFor(type: string): readonly Part[] {
   switch (familyOf(type)) {
     case 'date':
-      return ['', 'year', 'month', 'day']
+      return ['', 'year', 'quarter', 'month_start', 'month', 'day']
     case 'timestamp':
-      return ['', 'year', 'month', 'date', 'day', 'hour']
+      return ['', 'year', 'quarter', 'month_start', 'month', 'date', 'day', 'hour']
     case 'time':
       return ['', 'hour']
     default:
@@ -75,7 +84,7 @@ export function writeGrouping({ keys, sums }: Grouping): string {
   const taken = new Set<string>()
   const names = keys.map(({ column, part }) => free(part === '' ? column : `${column}_${part}`, taken))
   const parts = keys.flatMap(({ column, part }, at) =>
-    part === '' ? [] : [`${part}(${filterName(column)}) as ${filterName(names[at]!)}`],
+    part === '' ? [] : [`${partOf(part, filterName(column))} as ${filterName(names[at]!)}`],
   )
   const compute = parts.length > 0 ? `compute(${parts.join(',')})/` : ''
   const items = sums.map(({ column, method }) => {
@@ -100,10 +109,12 @@ const SHAPE = new RegExp(
   String.raw`^(?:compute\((?<parts>.*?)\)/)?(?:groupby\(\((?<keys>(?:${NAME},?)+)\)(?:,aggregate\((?<grouped>.*)\))?\)|aggregate\((?<all>.*)\))$`,
   'su',
 )
-const PART = new RegExp(
-  String.raw`(${Object.keys(PARTS).slice(1).join('|')})\((${NAME})\) as (${NAME})(?:,|$)`,
-  'gu',
-)
+/** What each part is read by: its column, and the name that it gets. */
+const PART_PATTERNS = (Object.keys(PARTS) as Part[]).slice(1).map((part) => {
+  const escaped = partOf(part, '\0').replace(/[()+$]/g, '\\$&')
+  const [before, ...after] = escaped.split('\0')
+  return [part, new RegExp(`^${before}(${NAME})${after.join(NAME)} as (${NAME})(?:,|$)`, 'u')] as const
+})
 const SUM = new RegExp(
   String.raw`(?:(\$count)|(${NAME}) with (${METHOD_NAMES.join('|')})) as (?:${NAME})(?:,|$)`,
   'gu',
@@ -114,12 +125,7 @@ export function readGrouping(text: string, columns: readonly Column[]): Grouping
   if (text.trim() === '') return { keys: [], sums: [] }
   const groups = SHAPE.exec(text.trim())?.groups
   if (!groups) return undefined
-  const parts = new Map(
-    [...(groups['parts'] ?? '').matchAll(PART)].map(([, part, column, name]) => [
-      plain(name!),
-      { column: plain(column!), part: part as Part },
-    ]),
-  )
+  const parts = partsIn(groups['parts'] ?? '')
   const names = [...(groups['keys'] ?? '').matchAll(new RegExp(NAME, 'gu'))].map(([name]) => plain(name))
   const keys = names.map((name): Key => parts.get(name) ?? { column: name, part: '' })
   const sums = [...(groups['grouped'] ?? groups['all'] ?? '').matchAll(SUM)].map(
@@ -130,6 +136,20 @@ export function readGrouping(text: string, columns: readonly Column[]): Grouping
   const grouping = { keys, sums }
   const isOurs = writeGrouping(grouping) === text.trim()
   return isOurs && [...keys, ...sums].every(({ column }) => known(column)) ? grouping : undefined
+}
+
+/** The computed columns by their names, as far as `writeGrouping` has written them. */
+function partsIn(text: string): ReadonlyMap<string, Key> {
+  const found = new Map<string, Key>()
+  for (let rest = text; rest !== ''; ) {
+    const [part, match] = PART_PATTERNS.map(([part, pattern]) => [part, pattern.exec(rest)] as const).find(
+      ([, match]) => match,
+    ) ?? ['', null]
+    if (!match) break
+    found.set(plain(match[2]!), { column: plain(match[1]!), part })
+    rest = rest.slice(match[0].length)
+  }
+  return found
 }
 
 function plain(name: string): string {
