@@ -5,6 +5,7 @@ import type { DatasetRecord } from './catalog/records.ts'
 import { Changes, type ChangesRange, followChanges } from './changes/changes.ts'
 import { type EditedFilter, type NewValues, planEdit } from './changes/edit.ts'
 import { Revisions, type SeriesColumns } from './changes/revisions.ts'
+import { planUndo } from './changes/undo.ts'
 import { EngineError } from './errors.ts'
 import { type OptionsOf, VERSION } from './options.ts'
 import type { QueryOptions } from './plan/plan.ts'
@@ -175,6 +176,17 @@ export class Dataset implements Queryable {
   restore(past: PastVersion, options: WriteOptions = {}): Promise<DatasetRecord> {
     const { store } = this.#context
     return store.writer.restore(this.id, () => store.readPast(this.id, past), options)
+  }
+
+  /**
+   * Takes back what one version changed, as a new version: rows that it inserted go, and those that it changed or deleted are
+   * again as they were. Rows are found by the dataset's key; those that come back are the last ones.
+   * @throws EngineError `rows_changed` if later versions changed the same rows; `column_conflict` without a key, or if columns
+   * or the key were others; `not_found`, `version_gone`
+   */
+  async undo(version: number, options: WriteOptions = {}): Promise<EditedRows> {
+    const store = await this.#stored()
+    return store.writer.edit(this.id, () => planUndo(store, this.id, version, options.signal), options)
   }
 
   /**

@@ -214,6 +214,29 @@ function stepTo(before: Version, after: Version, isAppend: boolean): Step | unde
   return removed.length + added.length === 0 ? undefined : { before, after, removed, added }
 }
 
+/** The rows that differ between two versions, as a relation like that of `Changes`. */
+export interface Found {
+  readonly sql: string
+  /** Those that it reads. */
+  readonly parts: readonly Part[]
+  /** There can't be more. */
+  readonly rows: number
+}
+
+/** The rows that one version has other than an earlier one; undefined if both have the same. */
+export async function changesBetween(
+  before: Version,
+  after: Version,
+  columns: readonly Column[],
+  store: Store,
+): Promise<Found | undefined> {
+  const found = stepTo(before, after, false)
+  if (!found) return undefined
+  const step = isCompared(found) ? await narrowed(found, store) : found
+  const sql = changesSql([step], columns, (part) => store.integrity.file(part))
+  return { sql, parts: partsOf(step), rows: rowsOf(step) }
+}
+
 /** The most rows of parts that a statement names one by one. */
 const MOST_NAMED = 200_000
 

@@ -91,7 +91,7 @@ export class PastRows implements Disposable {
 class Compared implements Disposable {
   readonly #store: Store
   readonly #input: CompareInput
-  #writing: Promise<void> | undefined
+  #writing: Promise<unknown> | undefined
 
   constructor(store: Store, input: Omit<CompareInput, 'target'>) {
     this.#store = store

@@ -1,3 +1,4 @@
+import type { Authorship, Change } from '../catalog/history.ts'
 import type { Origin, Part, Version } from '../catalog/records.ts'
 import { EngineError, hint } from '../errors.ts'
 import { byKey } from '../filter/sql/narrow.ts'
@@ -27,6 +28,17 @@ export interface EditPlan {
   readonly unnamed?: UnnamedColumns | undefined
   /** Where columns are added: how many the parts have. */
   readonly oldColumns?: number | undefined
+  /** Rows that take the places of those that are left out. */
+  readonly instead?: {
+    /** All parts that were made for the plan. */
+    readonly made: readonly Part[]
+    readonly parts: readonly Part[]
+    /** The id of the version for which it was made, and the number of the one that is undone. */
+    readonly base: number
+    readonly number: number
+    /** How many rows it changed. */
+    readonly rows: number
+  }
 }
 
 /** What takes the place of parts, and how many of their rows the change is about. */
@@ -201,6 +213,14 @@ export function editByKey(
   const mayHold = (part: Part) =>
     like.some((other) => on.every((index) => mayShare(part, other, columns, index)))
   return { mayHold, condition: { like, on }, ...rest }
+}
+
+/** What a change of rows is in the list of versions. @param count how many rows were found */
+export function changeOf({ set, instead }: EditPlan, count: number, { by, note }: Authorship): Change {
+  const operation = instead ? 'restore' : set ? 'edit' : 'delete'
+  const addedRows = set ? count : rowsOf(instead?.parts ?? [])
+  const why = note ?? (instead && `The change of version ${instead.number}, undone.`)
+  return { by, note: why, operation, addedRows, removedRows: count }
 }
 
 /** The change for an upload that only adds columns: no rows are found. */

@@ -20,7 +20,7 @@ import {
 import { keepDescriptions } from '../types/file-metadata.ts'
 import { InFlight } from '../util/concurrency.ts'
 import type { Commits, Content, MadeParts, WorkContext } from './commits.ts'
-import { addingColumns, type EditPlan, Edits, editByKey, requireDistinct, rowsOf } from './edits.ts'
+import { addingColumns, changeOf, type EditPlan, Edits, editByKey, requireDistinct, rowsOf } from './edits.ts'
 import { acceptAll, Groups, type SmallWrite, smallWrite } from './groups.ts'
 import type { Lease } from './membership/membership.ts'
 import {
@@ -259,28 +259,32 @@ export class Writer {
   }
 
   /** Deletes rows, or sets columns of them: those that a plan for the columns finds. */
-  edit(datasetId: number, plan: (version: Version) => EditPlan, options: WriteOptions): Promise<EditedRows> {
+  edit(
+    datasetId: number,
+    plan: (version: Version) => EditPlan | Promise<EditPlan>,
+    options: WriteOptions,
+  ): Promise<EditedRows> {
     return this.#change(datasetId, async () => {
       for (;;) {
         const base = await this.#context.versions.current(datasetId)
         requireOwnFiles(datasetId, base)
-        const planned = plan(base)
+        const planned = await plan(base)
+        const { instead } = planned
         const edits = new Edits(this.#context, base.columns, planned)
         let edited: EditedRows | undefined
-        await this.#commitEdits(datasetId, [], edits, options, async (current, t) => {
-          const isOther = !sameColumns(current.columns, base.columns)
+        await this.#commitEdits(datasetId, instead?.made ?? [], edits, options, async (current, t) => {
+          const isOther =
+            !sameColumns(current.columns, base.columns) || (instead && instead.base !== current.id)
           if (isOther || String(current.key) !== String(base.key)) return undefined
           const changed = edits.changed(current.parts)
           if (!changed) return 'again'
           const { columns } = base
-          const { parts, count } = changed
+          const count = instead?.rows ?? changed.count
+          const parts = [...changed.parts, ...(instead?.parts ?? []).filter(({ rows }) => rows > 0)]
           edited = { version: current.number + Math.min(count, 1), matchedRows: count }
           await this.#accept(datasetId, { columns, parts }, options, t, edited)
           if (count === 0) return undefined
-          const { by, note } = options
-          const operation = planned.set ? 'edit' : 'delete'
-          const rows = { addedRows: planned.set ? count : 0, removedRows: count }
-          return { columns, parts, change: { by, note, operation, ...rows } }
+          return { columns, parts, change: changeOf(planned, changed.count, options) }
         })
         if (!edited) continue
         this.#mergeLater(datasetId)

@@ -273,14 +273,18 @@ export class Datasets extends Calls {
   }
 
   /** Makes the rows and columns of an earlier version current again, as a new version. */
-  restore(
-    id: number,
-    version: number,
-    options: CallOptions & { readonly note?: string } = {},
-  ): Promise<Dataset> {
-    const { note, ...call } = options
-    const path = ['datasets', id, 'restore']
-    return this.transport.json({ method: 'POST', path, json: { version, note: note || undefined }, ...call })
+  restore(id: number, version: number, options: WriteOptions = {}): Promise<Dataset> {
+    return this.#goBack(id, 'restore', version, options)
+  }
+
+  /** Takes back what one version changed, if the dataset has a key and later versions did not change the same rows. */
+  undo(id: number, version: number, options: WriteOptions = {}): Promise<EditedRows> {
+    return this.#goBack(id, 'undo', version, options)
+  }
+
+  #goBack<T>(id: number, how: string, version: number, { note, ...call }: WriteOptions): Promise<T> {
+    const json = { version, note: note || undefined }
+    return this.transport.json({ method: 'POST', path: ['datasets', id, how], json, ...call })
   }
 
   /** The series or the file that a dataset follows; undefined if it follows nothing. */

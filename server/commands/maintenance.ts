@@ -54,6 +54,23 @@ export function addMaintenanceCommands(program: Command, target: Target): void {
     })
 
   program
+    .command('undo <dataset> <version>')
+    .description(
+      'take back what one version of a dataset with a key changed, unless later versions changed the same rows',
+    )
+    .option('--note <text>', 'why, for the list of versions')
+    .action(async (dataset: string, version: string, { note }: { note?: string }) => {
+      const number = wholeNumber('version', version)
+      await target.tables(async (tables) => {
+        const { id } = await findDataset(tables, dataset)
+        const undone = await tables.datasets.undo(id, number, { note })
+        console.log(
+          `dataset ${id}: version ${undone.version} has ${undone.matchedRows} rows as before version ${number}`,
+        )
+      })
+    })
+
+  program
     .command('migrate')
     .description(
       'move everything between the data directory and a database with an object store; continues after an interruption',

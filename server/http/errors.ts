@@ -31,6 +31,7 @@ export const ENGINE_STATUSES = {
   missing_columns: 409,
   column_conflict: 409,
   duplicate_key: 409,
+  rows_changed: 409,
   upload_too_large: 413,
   unsupported_format: 415,
   locked: 503,
@@ -248,7 +249,7 @@ export function errorAnswer(thrown: unknown): ErrorAnswer {
 
 /** Adds what an error knows as data. Texts among it quote the request, as messages do. */
 function withFields(given: ErrorAnswer, error: EngineError | ServerError): ErrorAnswer {
-  const lists = error.code === 'invalid_upload' || error.code === 'duplicate_key'
+  const lists = ['invalid_upload', 'duplicate_key', 'rows_changed'].includes(error.code)
   const fields = {
     ...errorFields(error.details),
     ...(lists && { errors: faultsOf(error as EngineError) }),

@@ -25,7 +25,7 @@ const TAGS = [
   [
     'Versions',
     'What tables held before, and going back to it.',
-    /^\/datasets\/:id\/(versions|changes|revisions|restore)/,
+    /^\/datasets\/:id\/(versions|changes|revisions|restore|undo)/,
   ],
   ['Providers', 'Series of other institutions, through one interface.', /^\/(providers|series|search)/],
   ['Sources', 'Datasets that follow series, and are refreshed on a schedule.', /^\/datasets\/:id\/source/],

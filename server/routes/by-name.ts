@@ -47,7 +47,7 @@ export function byNameRoutes(app: Routes, services: Services): void {
  * doesn't change.
  */
 export const BELOW_A_DATASET =
-  /^(?:data(?:\/\$query)?|columns|copy|restore|source|changes|revisions|profile|versions(?:\/\d+)?|parquet(?:\/\d+\/\d+\.parquet)?|(?:croissant|datapackage|schema)\.json|odata\.(?:pbids|odc))$/
+  /^(?:data(?:\/\$query)?|columns|copy|restore|undo|source|changes|revisions|profile|versions(?:\/\d+)?|parquet(?:\/\d+\/\d+\.parquet)?|(?:croissant|datapackage|schema)\.json|odata\.(?:pbids|odc))$/
 
 /** Matches the name of a dataset with the ending of a format. */
 const FILE = new RegExp(`^(.+)\\.(${FORMATS.join('|')})$`, 's')

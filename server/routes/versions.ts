@@ -45,8 +45,22 @@ const RESTORE = {
   },
 } as const
 
+const UNDO = {
+  operationId: 'undoVersion',
+  summary: 'Undo the change of one version',
+  description:
+    'Takes back what one version changed, as a new version, and keeps the changes of later ones: rows that it inserted ' +
+    'go, and those that it changed or deleted are again as they were, as the last rows. Rows are found by the key, so the ' +
+    'dataset needs one. If later versions changed the same rows, nothing changes (409 `rows_changed`).',
+  body: RESTORE.body,
+  response: {
+    200: json(EDITED_ROWS, 'The version, and how many rows were changed back.'),
+    ...errors(402, 409, 410, 412, 422),
+  },
+} as const
+
 export function versionRoutes(app: Routes, services: Services): void {
-  const { idempotency } = services
+  const { idempotency, lifecycle } = services
 
   app.get('/datasets/:id/versions', { schema: LIST }, async (request) => {
     const { dataset } = await datasetFor(request, services, 'Read')
@@ -68,6 +82,18 @@ export function versionRoutes(app: Routes, services: Services): void {
     )
     const restored = made ?? (await dataset.record())
     return reply.header('etag', tagOf(restored)).send(restored)
+  })
+
+  app.post('/datasets/:id/undo', { schema: UNDO }, async (request) => {
+    const { version, note } = request.body
+    const { dataset, accept } = await rowsChange(request, services)
+    return lifecycle.during((signal) =>
+      idempotency.once<EditedRows>(
+        request,
+        () => JSON.stringify({ version, note }),
+        (keep) => dataset.undo(version, { by: request.account.name, note, signal, accept: accept(keep) }),
+      ),
+    )
   })
 }
 

@@ -181,6 +181,21 @@ describe.skipIf(withoutBrowser())('every page', () => {
     expect(await table.getByRole('row').count()).toBe(2)
     await walked.expectClean('dialog-compare-rows')
     await page.keyboard.press('Escape')
+    await stage.api('PATCH', `/datasets/${id}/data?$filter=id%20eq%202`, { b: 8 })
+    await page.reload()
+    await page.getByRole('row', { name: /^3 / }).getByRole('button', { name: 'Undo this change' }).click()
+    await page.getByText('1 row of version 3 changed back, as version 5.').waitFor()
+    const left = await stage.api('GET', `/datasets/${id}/data?$format=json&$orderby=id`)
+    expect(await left.json()).toMatchObject([{ b: null }, { b: 8 }])
+    await page.setViewportSize({ width: 390, height: 844 })
+    const versions = page.getByRole('region', { name: 'Versions' })
+    expect(await versions.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0)
+    await walked.expectClean('history-cards')
+    await walked.go(`datasets/${id}?view=share`)
+    expect(
+      await page.getByRole('tab', { name: 'Share' }).evaluate((it) => it.getBoundingClientRect().right),
+    ).toBeLessThan(390)
+    await page.setViewportSize({ width: 1280, height: 800 })
     await stage.api('DELETE', `/datasets/${id}`)
   })
 

@@ -67,16 +67,16 @@ export async function writeCompared(
   duck: Duck,
   { relation, target, columns, size }: CompareInput,
   options: RunOptions,
-): Promise<void> {
+): Promise<WrittenPart> {
   const names = columns.map((_, index) => `c${index}`)
   const sql = `SELECT ${names.join(', ')} FROM ${relation} ORDER BY file_index, file_row_number`
   const write = (duck: Duck) => writePart(duck, sql, target, { ...size, columns }, options)
   const small = await duck.withMemory(COMPARE_MEMORY)
   try {
-    await write(small)
+    return await write(small)
   } catch (error) {
     if (!(error instanceof EngineError && error.code === 'overloaded')) throw error
-    await write(duck)
+    return await write(duck)
   } finally {
     await small.close()
   }

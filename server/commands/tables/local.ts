@@ -104,6 +104,7 @@ function localDatasets(workplace: Workplace): Tables['datasets'] {
     delete: (id) => engine.deleteDataset(id),
     versions: async (id, page) => (await engine.dataset(id)).versions(page),
     restore: async (id, version, change) => (await engine.dataset(id)).restore({ version }, change),
+    undo: async (id, version, change) => (await engine.dataset(id)).undo(version, change),
     async source(id) {
       return (await sources.get(id)) && sources.record(id, engine)
     },

@@ -6,6 +6,7 @@ import type {
   Dataset,
   DatasetPatch,
   DatasetSummary,
+  EditedRows,
   ManagedAccount,
   Member,
   NewSource,
@@ -76,6 +77,7 @@ export interface Tables {
     delete(id: number): Promise<unknown>
     versions(id: number, page: { readonly limit: number }): Promise<readonly Version[]>
     restore(id: number, version: number, change: Change): Promise<{ readonly version: number }>
+    undo(id: number, version: number, change: Change): Promise<EditedRows>
     source(id: number): Promise<Source | undefined>
     follow(id: number, fields: NewSource): Promise<Source>
     unfollow(id: number): Promise<unknown>

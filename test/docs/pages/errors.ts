@@ -20,6 +20,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   column_conflict:
     'Give the columns the types of the dataset, or replace the columns together with the rows: `columns=replace`.',
   cross_site: 'Call the API with a key in a header, or add the page’s origin to `cors.origins`.',
+  rows_changed:
+    'Undo the later change first, or [edit](../tasks/change.md) the rows. `errors` has up to twenty of them, by their keys.',
   duplicate_key: 'The message names the rows. Send each key once, or replace rows by key: `mode=upsert`.',
   fewer_rows:
     'Look at the file or the series at its provider. If it is right that there are so few, set the source again with `"confirm": true`, or `parquetry source set … --confirm`.',

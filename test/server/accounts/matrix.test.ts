@@ -82,6 +82,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /datasets/{id}/datapackage.json': [[403, 200, 200, 200, 200]],
   'GET /datasets/{id}/schema.json': [[403, 200, 200, 200, 200]],
   'POST /datasets/{id}/restore': [[403, 403, 200, 200, 200], { version: 1 }],
+  // The dataset has no key.
+  'POST /datasets/{id}/undo': [[403, 403, 409, 409, 409], { version: 1 }],
   'GET /datasets/{id}/source': [[403, 200, 200, 200, 200]],
   'PUT /datasets/{id}/source': [[403, 403, 200, 200, 200], { series: ['fred/X'] }],
   'DELETE /datasets/{id}/source': [[403, 403, 204, 204, 204]],

@@ -213,6 +213,17 @@ async function startDownload(datasetId: number, query: RowsQuery, format: Format
 }
 
 /** Makes an earlier version current again, and offers to undo that. */
+/** Takes back what one version changed. */
+export function undoVersion(id: number, version: number): Promise<void> {
+  const { datasets } = api()
+  return perform(
+    () => datasets.undo(id, version),
+    ({ version: made, matchedRows }) =>
+      `${plural(matchedRows, 'row')} of version ${version} changed back, as version ${made}.`,
+    ({ version: made }) => datasets.restore(id, made - 1),
+  )
+}
+
 export function restore(id: number, version: number): Promise<void> {
   const { datasets } = api()
   return perform(

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Column } from '../../../client/index.ts'
+import type { Column, Dataset, Version } from '../../../client/index.ts'
 import { api, fetchRows } from '../api.ts'
 import { filterName } from '../filter/syntax.ts'
 import { formatAge, formatBytes, formatCount, formatDateTime, plural } from '../format.ts'
@@ -9,7 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { openDialog } from '../ui/dialog.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
-import { restore } from './actions.tsx'
+import { restore, undoVersion } from './actions.tsx'
 import { ChangedRows } from './changed-rows.tsx'
 import type { Exploration } from './exploration.ts'
 import { Revisions } from './revisions.tsx'
@@ -41,6 +41,7 @@ export function History({ dataset, canWrite }: Exploration) {
           <Revisions dataset={dataset} />
           <PlainTable
             label="Versions"
+            hasCards
             head={['Version', 'When', 'Who', 'What', 'Rows', 'Added', 'Removed', 'Own bytes', 'Actions']}
             right={(at) => at >= 4 && at <= 7}
             rows={versions.map((version) => [
@@ -56,7 +57,7 @@ export function History({ dataset, canWrite }: Exploration) {
               signed('+', version.addedRows),
               signed('−', version.removedRows),
               formatBytes(version.ownBytes),
-              actionsOf(id, version.number, current, canWrite),
+              actionsOf(dataset, version, current, canWrite),
             ])}
           />
           {versions.length === most && (
@@ -68,7 +69,8 @@ export function History({ dataset, canWrite }: Exploration) {
   )
 }
 
-function actionsOf(id: number, number: number, current: number, canWrite: boolean) {
+function actionsOf({ id, key = [] }: Dataset, version: Version, current: number, canWrite: boolean) {
+  const { number, addedRows, removedRows } = version
   const isPast = number !== current
   const compare = () =>
     openDialog({
@@ -85,6 +87,9 @@ function actionsOf(id: number, number: number, current: number, canWrite: boolea
       />
       {isPast && <Button look="small" to={compare} says="Compare" />}
       {canWrite && isPast && <Button look="small" to={() => restore(id, number)} says="Restore" />}
+      {canWrite && key.length > 0 && (addedRows !== 0 || removedRows !== 0) && number > 0 && (
+        <Button look="small" to={() => undoVersion(id, number)} says="Undo this change" />
+      )}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { href } from '../router.ts'
 import type { Action } from './button.tsx'
 import { Icon, type IconName } from './icons.tsx'
@@ -76,8 +76,15 @@ export function Tabs<T extends string>(props: {
   readonly tabs: readonly { readonly value: T; readonly label: string; readonly icon?: IconName }[]
   readonly onValue: (value: T) => void
 }) {
+  const strip = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    strip.current
+      ?.querySelector('[aria-selected="true"]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [props.value])
   return (
     <div
+      ref={strip}
       class="tabs"
       role="tablist"
       aria-label={props.label}

@@ -8,11 +8,13 @@ export function PlainTable(props: {
   /** The columns of numbers, by their places. */
   readonly right?: (column: number) => boolean
   readonly rows: readonly (readonly ComponentChildren[])[]
+  /** Whether each row is a card on a narrow screen; the heads are texts then. */
+  readonly hasCards?: boolean
 }) {
   const look = (at: number) => (props.right?.(at) ? 'is-right figures' : undefined)
   return (
     <section class="scroll-x" tabIndex={0} aria-label={props.label}>
-      <table class="plain-table">
+      <table class={props.hasCards ? 'plain-table has-cards' : 'plain-table'}>
         <thead>
           <tr>
             {props.head.map((cell, at) => (
@@ -26,7 +28,7 @@ export function PlainTable(props: {
           {props.rows.map((row, line) => (
             <tr key={line}>
               {row.map((cell, at) => (
-                <td key={at} class={look(at)}>
+                <td key={at} class={look(at)} data-head={props.hasCards ? props.head[at] : undefined}>
                   {cell}
                 </td>
               ))}

@@ -36,7 +36,7 @@ export function DropZone(props: { readonly file: File | undefined; readonly onFi
         <span>
           {file
             ? `${formatBytes(file.size)} · choose another`
-            : 'csv, tsv, json, ndjson, parquet, arrow, xlsx; text formats also as .gz'}
+            : 'csv, json, Excel, Parquet, Arrow, ods, SPSS, SQLite and more; also as .gz, .zst or .zip'}
         </span>
       </span>
       <input
