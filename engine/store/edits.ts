@@ -41,6 +41,9 @@ export interface EditPlan {
   }
 }
 
+/** Makes the plan of a change for a version. */
+export type PlanEdit = (version: Version) => EditPlan | Promise<EditPlan>
+
 /** What takes the place of parts, and how many of their rows the change is about. */
 interface Edited {
   readonly parts: readonly Part[]

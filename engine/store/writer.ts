@@ -20,7 +20,7 @@ import {
 import { keepDescriptions } from '../types/file-metadata.ts'
 import { InFlight } from '../util/concurrency.ts'
 import type { Commits, Content, MadeParts, WorkContext } from './commits.ts'
-import { addingColumns, changeOf, type EditPlan, Edits, editByKey, requireDistinct, rowsOf } from './edits.ts'
+import { addingColumns, changeOf, Edits, editByKey, type PlanEdit, requireDistinct, rowsOf } from './edits.ts'
 import { acceptAll, Groups, type SmallWrite, smallWrite } from './groups.ts'
 import type { Lease } from './membership/membership.ts'
 import {
@@ -259,11 +259,7 @@ export class Writer {
   }
 
   /** Deletes rows, or sets columns of them: those that a plan for the columns finds. */
-  edit(
-    datasetId: number,
-    plan: (version: Version) => EditPlan | Promise<EditPlan>,
-    options: WriteOptions,
-  ): Promise<EditedRows> {
+  edit(datasetId: number, plan: PlanEdit, options: WriteOptions): Promise<EditedRows> {
     return this.#change(datasetId, async () => {
       for (;;) {
         const base = await this.#context.versions.current(datasetId)

@@ -53,9 +53,9 @@ const HEADERS = {
 export function sendLinkPage(reply: FastifyReply, page: LinkPage): FastifyReply {
   const { title, description, rowCount, columns, rows, downloads, expiresAt } = page
   const until = expiresAt.toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
-  const count = rowCount === undefined ? '' : `${rowsOf(rowCount)}, `
+  const count = rowCount === undefined ? '' : `${counted(rowCount, 'row')}, `
   const isWhole = rowCount !== undefined && rowCount <= rows.length
-  const first = rows.length === 0 || isWhole ? '' : `<p>The first ${rowsOf(rows.length)}:</p>`
+  const first = rows.length === 0 || isWhole ? '' : `<p>The first ${counted(rows.length, 'row')}:</p>`
   const links = downloads.map(
     ({ format, url }) => `<li><a href="${escaped(url)}" download>${format}</a></li>`,
   )
@@ -63,15 +63,15 @@ export function sendLinkPage(reply: FastifyReply, page: LinkPage): FastifyReply 
     reply,
     title,
     `${description && `<p>${escaped(description)}</p>`}
-<p>${count}${columns.length} columns. This link works until ${until} UTC.</p>
+<p>${count}${counted(columns.length, 'column')}. This link works until ${until} UTC.</p>
 <ul>${links.join('')}</ul>
 ${first}
 ${table(page)}`,
   )
 }
 
-function rowsOf(count: number): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`
+function counted(count: number, what: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? what : `${what}s`}`
 }
 
 /** Answers with why a link opens nothing. */

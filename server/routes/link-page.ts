@@ -51,7 +51,9 @@ async function firstRows(query: Query, signal: AbortSignal) {
     if (rows.length === MOST.rows) break
   }
   const { knownRowCount } = query
-  return { columns, rows, rowCount: knownRowCount && query.resultRows(knownRowCount) }
+  // Fewer rows than there is room for are all.
+  const rowCount = rows.length < MOST.rows ? rows.length : knownRowCount && query.resultRows(knownRowCount)
+  return { columns, rows, rowCount }
 }
 
 function shown(value: unknown): string | null {

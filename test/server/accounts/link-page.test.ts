@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { FORMATS } from '../../../engine/index.ts'
 import { dataset, type Platform, platform } from '../platform.ts'
 
 let at: Platform
@@ -48,7 +49,7 @@ test('a link that is opened in a browser is a page with the first rows, and the 
   expect(textsOf(body, 'th')).toEqual(['2024', 'word', 'n'])
   expect(textsOf(body, 'td').slice(0, 3)).toEqual(['1', 'w1', '1.5'])
   expect(textsOf(body, 'tr')).toHaveLength(21)
-  expect(textsOf(body, 'a')).toEqual(['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow'])
+  expect(textsOf(body, 'a')).toEqual([...FORMATS])
   const [, , json] = hrefs(body)
   const rows = await open(json!)
   expect(rows.headers['content-disposition']).toContain('prices.json')
@@ -83,6 +84,19 @@ test('a page shows names and values as they are, whatever they contain', async (
   expect(none).toBe('<i>null</i>')
   expect(body).toContain('1 row, 3 columns.')
   expect(body).not.toContain('The first')
+})
+
+test('a page that has room for all rows that match says how many they are', async () => {
+  const csv = `a\n${Array.from({ length: 40 }, (_, n) => n).join('\n')}\n`
+  const { id } = await dataset(at, ada, { name: 'few', csv })
+  const some = (await open(await linkTo(`/datasets/${id}/data?$filter=a%20mod%2010%20eq%203`))).body
+  expect([
+    textsOf(some, 'td').length,
+    some.includes('4 rows, 1 column.'),
+    some.includes('The first'),
+  ]).toEqual([4, true, false])
+  const many = (await open(await linkTo(`/datasets/${id}/data?$filter=a%20ge%203`))).body
+  expect(many).toContain('The first 20 rows:')
 })
 
 test('a link that has a name shows that, and one to no rows the columns', async () => {
