@@ -29,7 +29,7 @@ import { badTimeIn, inZone, zoneError } from '../text/zones.ts'
 import { asText, withTexts } from './column-readers.ts'
 import { leftOpen } from './open.ts'
 import { CsvScan } from './scan.ts'
-import { readHeader, refuseOtherDelimiters } from './syntax.ts'
+import { readHeader, refuseOtherDelimiters, refuseRowAsHeader } from './syntax.ts'
 import { toCsv } from './to-csv.ts'
 
 /**
@@ -41,6 +41,7 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
   const delimiter = format === 'tsv' ? '\t' : ','
   const { names, end, newline, awkward } = await readHeader(file, delimiter)
   refuseOtherDelimiters(names, known, delimiter)
+  refuseRowAsHeader(names, known)
   if (awkward || request.beginning) return ingestRewritten(toCsv, duck, known, request)
   const targets = withTexts(layColumns(known, names), request.readings)
   const scan = new CsvScan(fieldsOf(targets), delimiter, newline, request.options)

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import { hint, invalidOption } from '../../errors.ts'
+import { EngineError, hint, invalidOption } from '../../errors.ts'
 import type { ColumnType } from '../../types/index.ts'
 import { isUtf8Piece, readStart } from '../file.ts'
 import type { UploadOptions } from '../request.ts'
-import type { KnownColumns } from '../targets.ts'
+import { type KnownColumns, UNKNOWN_COLUMN } from '../targets.ts'
 import { LONGEST_RECORD, malformed, quoteValue, type TextReason } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { type Field, Tokenizer } from './tokenizer.ts'
@@ -157,6 +157,21 @@ export function refuseOtherDelimiters(
     `The header ${quoteValue(name)} has no ${{ ',': 'comma', '\t': 'tab' }[delimiter] ?? quoteValue(delimiter)}, but it has ` +
       quoteValue(found) +
       (delimiter === ',' ? usual : `. Is ${hint(`delimiter=${found === '\t' ? 'tab' : found}`)} meant?`),
+  )
+}
+
+/** Refuses a header that has none of the dataset's names, but as many values: the file was meant to have no header. */
+export function refuseRowAsHeader(
+  names: readonly string[],
+  { columns, ofDataset, open }: KnownColumns,
+): void {
+  if (!ofDataset || open || names.length !== columns.length) return
+  if (columns.some(({ name }) => names.includes(name))) return
+  if (names.every((name) => kindOf(name) === TEXT_KIND.text)) return
+  throw new EngineError(
+    'column_conflict',
+    `The upload has a column ${quoteValue(names[0]!)} ${UNKNOWN_COLUMN} If its first line is a row, add ${hint('header=absent')}.`,
+    { details: { column: names[0], wanted: null, given: null } },
   )
 }
 

@@ -42,6 +42,7 @@ import {
   fieldReader,
   otherEncoding,
   refuseOtherDelimiters,
+  refuseRowAsHeader,
   textReason,
 } from './syntax.ts'
 import { Tokenizer } from './tokenizer.ts'
@@ -316,6 +317,7 @@ class Records implements PieceReader {
   #begin(count: number): TypedRows {
     const names = this.#heading ? this.#namesIn(this.#heading, count) : this.#namesFor(count)
     refuseOtherDelimiters(names, this.#known, this.#delimiter)
+    refuseRowAsHeader(names, this.#known)
     const targets = layColumns(this.#known, names)
     const fields = fieldsOf(targets)
     this.#numbers = fields.map(({ type }) => isNumeric(type))

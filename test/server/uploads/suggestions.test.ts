@@ -49,6 +49,22 @@ it('the option for a column of words for nothing keeps those of other columns', 
   ])
 })
 
+it('a file without a header is refused with the option that appends it', async () => {
+  const data = await table('k,v\n1,a\n')
+  for (const [query, body] of [
+    ['', '2,b\n'],
+    ['delimiter=;', '2;b\n'],
+  ]) {
+    const refused = await at.call(ada, 'POST', `${data}?${query}`, { body, headers: CSV })
+    expect([refused.statusCode, refused.json().hints?.at(2)]).toEqual([409, 'header=absent'])
+    const followed = await at.call(ada, 'POST', `${data}?${query}&header=absent`, { body, headers: CSV })
+    expect(followed.statusCode).toBe(200)
+    await at.call(ada, 'PUT', `${data}?dialect=standard`, { body: 'k,v\n1,a\n', headers: CSV })
+  }
+  const other = await at.call(ada, 'POST', data, { body: 'x,y\n2,b\n', headers: CSV })
+  expect(other.json().error).not.toContain('header=absent')
+})
+
 it('no form of dates is suggested for a moment that is written as one', async () => {
   const body = 'a,b,c\n2024-01-31T10:00:00Z,2024-01-31T24:00:00,31/1/2024 10:00\n2024-01-31T10:00:00,x,y\n'
   const { columns } = (await at.call(ada, 'POST', '/preview', { body, headers: CSV })).json()
