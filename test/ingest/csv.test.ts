@@ -168,8 +168,8 @@ describe('csv that is refused', () => {
       Buffer.from(',2\n'),
     ])
     expect(await bench.refusal('csv', text)).toBe(
-      '400 invalid_upload: Row 2, column "a": the text is not valid UTF-8. It looks like windows-1252: add ' +
-        'encoding=windows-1252, or save the file as UTF-8.',
+      '400 invalid_upload: Row 2, column "a": the text is not valid UTF-8. Other parts of it are: save all of ' +
+        'the file as UTF-8.',
     )
     expect(await bench.refusal('csv', Buffer.from('a,b\n1,2\n', 'utf16le'))).toMatch(/^400 /)
     expect(await bench.refusal('csv', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le'))).toBe(
