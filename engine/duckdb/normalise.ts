@@ -19,8 +19,9 @@ export interface NormalisedColumn {
 /**
  * Maps any DuckDB type onto the closed set of column types.
  *
- * - Whole numbers up to 64 bits signed are `integer`; UBIGINT is `decimal(20,0)`. HUGEINT, UHUGEINT and BIGNUM reach
- *   beyond 38 digits, so they become a `string` of their exact digits.
+ * - Whole numbers up to 64 bits signed are `integer`; UBIGINT is `decimal(20,0)`. HUGEINT, the type of sums of integers,
+ *   is `decimal(38,0)`: a value with 39 digits makes the query fail. UHUGEINT and BIGNUM become a `string` of their exact
+ *   digits.
  * - TIMESTAMP_NS and TIME_NS become microseconds. A value with digits below the microsecond makes the query fail with
  *   `NOT_MICROSECONDS` in its message: nothing is silently rounded.
  * - INTERVAL becomes an ISO 8601 duration, `P14M3DT0.5S`: months, days and seconds stay apart, as DuckDB keeps them.
@@ -95,6 +96,7 @@ const CAST: Readonly<Record<string, ColumnType>> = {
   USMALLINT: 'integer',
   UINTEGER: 'integer',
   UBIGINT: 'decimal(20,0)',
+  HUGEINT: 'decimal(38,0)',
   FLOAT: 'double',
   'TIME IN UTC': 'time',
   TIMESTAMP_S: 'timestamp',
@@ -123,7 +125,7 @@ function normaliseScalar(name: string, sql: string): NormalisedColumn {
     case 'INTERVAL':
       return { type: 'string', sql: duration(sql) }
     default:
-      // HUGEINT, UHUGEINT, BIGNUM, BIT, TIME WITH TIME ZONE, GEOMETRY, "NULL": DuckDB's text of them loses nothing.
+      // UHUGEINT, BIGNUM, BIT, TIME WITH TIME ZONE, GEOMETRY, "NULL": DuckDB's text of them loses nothing.
       return { type: 'string', sql: text(sql) }
   }
 }

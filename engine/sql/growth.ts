@@ -154,9 +154,7 @@ export function mergedGroups(
   const keys = merges.flatMap((merge, index) => (merge === 'key' ? `g${index}` : []))
   const merged = columns.map(({ name, type }, index) => {
     const merge = merges[index]!
-    // Sums of integers have more digits than a column of integers, so they are stored as text.
-    const merging = merge === 'sum' && type === 'string' ? `CAST(g${index} AS HUGEINT)` : `g${index}`
-    const value = merge === 'key' ? merging : `CAST(${merge}(${merging}) AS ${sqlType(type)})`
+    const value = merge === 'key' ? `g${index}` : `CAST(${merge}(g${index}) AS ${sqlType(type)})`
     return `${value} AS ${quoteIdentifier(name)}`
   })
   const all = `(SELECT ${stored} FROM ${table} UNION ALL ${added}) AS merged (${given})`
