@@ -12,8 +12,11 @@ import {
 } from '../../../engine/types/index.ts'
 import { bytesOf, normalised, openTestExecutor, statement, type TestExecutor, textOf } from '../support.ts'
 
-/** Every type of DuckDB's; the largest TIMESTAMP_NS is finer than a microsecond, which is refused on purpose. */
-const ALL_TYPES = 'SELECT * EXCLUDE (timestamp_ns) FROM test_all_types()'
+/**
+ * Every type of DuckDB's. The largest TIMESTAMP_NS is finer than a microsecond, and the bounds of HUGEINT have 39 digits:
+ * both are refused on purpose.
+ */
+const ALL_TYPES = 'SELECT * EXCLUDE (timestamp_ns) REPLACE (hugeint // 10 AS hugeint) FROM test_all_types()'
 
 let executor: TestExecutor
 beforeAll(async () => {

@@ -6,7 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet
 
 form, read, write = sys.argv[1:]
-table = pa.parquet.read_table(read) if form == "parquet" else pa.ipc.open_stream(read).read_all()
+if form == "parquet":
+    table = pa.parquet.read_table(read)
+else:
+    table = (pa.ipc.open_file if form == "arrow-file" else pa.ipc.open_stream)(read).read_all()
 print(table.schema.metadata[b"parquetry"].decode())
 
 fields = [pa.field(f.name, f.type, metadata={"unit": "cm", "title": f.name.upper()}) for f in table.schema]
@@ -15,5 +18,5 @@ made = pa.Table.from_arrays(table.columns, schema=schema)
 if form == "parquet":
     pa.parquet.write_table(made, write)
 else:
-    with pa.ipc.new_stream(write, schema) as writer:
+    with (pa.ipc.new_file if form == "arrow-file" else pa.ipc.new_stream)(write, schema) as writer:
         writer.write_table(made)
