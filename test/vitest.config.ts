@@ -4,14 +4,19 @@ import { configDefaults, defineConfig } from 'vitest/config'
 /** A folder for results as JSON, one file for each run. */
 const results = process.env['PARQUETRY_TEST_RESULTS']
 
-/** What kills, cuts, fills disks or waits takes as long as everything else: `npm run test:failures`. */
+/** What kills, cuts, fills disks, damages, needs much or waits takes as long as everything else: `npm run test:failures`. */
 const FAILURES = [
   'test/{crash,faults,nodes,objects,outages,simulation,trino}/**/*.test.ts',
+  'test/apply/spill.test.ts',
+  'test/commands/bench.test.ts',
   'test/deploy/backup.test.ts',
+  'test/duckdb/native-reader.test.ts',
+  'test/engine/wide-rows.test.ts',
   'test/export/flow.test.ts',
   'test/iceberg/{object-store,pyiceberg,spark}.test.ts',
-  'test/ingest/{limits,readers}.test.ts',
-  'test/server/data/{diskfull,streaming}.test.ts',
+  'test/ingest/{json/large,limits,mutations,readers}.test.ts',
+  'test/odata/large.test.ts',
+  'test/server/data/{diskfull,fair-sql,one-version,streaming}.test.ts',
   'test/server/service/{schemathesis,sigterm,soak}.test.ts',
   'test/sources/processes.test.ts',
   'test/store/{closing,crash,diskfull,integrity}.test.ts',
@@ -27,7 +32,11 @@ export default defineConfig({
     exclude: [
       ...configDefaults.exclude,
       ...(part === 'service'
-        ? [...FAILURES, 'test/{cluster,console,tools}/**', 'test/{package/package,sql/tpc}.test.ts']
+        ? [
+            ...FAILURES,
+            'test/{cluster,console,tools}/**',
+            'test/{filter/differential,package/package,sql/tpc}.test.ts',
+          ]
         : []),
     ],
     // Loading the sources anew for each file would take a quarter of the time.
