@@ -174,28 +174,38 @@ describe.skipIf(withoutBrowser())('from a file to a plot', () => {
 
   it('downloads what is seen, byte for byte, in every format', async () => {
     const { page } = walked.visitor
-    for (const format of ['CSV', 'CSV, European', 'Excel', 'Parquet', 'JSON', 'NDJSON', 'TSV', 'Arrow']) {
-      const european = format === 'CSV, European'
-      const ending = european ? 'csv' : format === 'Excel' ? 'xlsx' : format.toLowerCase()
+    const formats = {
+      CSV: 'csv',
+      'CSV, European': 'csv',
+      Excel: 'xlsx',
+      Parquet: 'parquet',
+      JSON: 'json',
+      NDJSON: 'ndjson',
+      TSV: 'tsv',
+      Arrow: 'arrow',
+      'Arrow file': 'arrow-file',
+    }
+    for (const [label, format] of Object.entries(formats)) {
+      const european = label === 'CSV, European'
       await page.getByRole('button', { name: 'Download' }).click()
       const dialog = page.getByRole('dialog')
-      await dialog.getByRole('radio', { name: new RegExp(`^${format} [^,]`) }).check()
+      await dialog.getByRole('radio', { name: new RegExp(`^${label} (?!file)[^,]`) }).check()
       await walked.expectClean()
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         dialog.getByRole('button', { name: 'Download' }).click(),
       ])
-      expect(download.suggestedFilename()).toBe(`stations.${ending}`)
+      expect(download.suggestedFilename()).toBe(`stations.${format.replace('-file', '')}`)
       const query = new URLSearchParams({
         $filter: `station eq 'Bergen' and "Rain (mm)" ge 5`,
         $orderby: 'temperature desc',
-        $format: ending,
+        $format: format,
         ...(european && { $bom: 'true', $delimiter: ';', $decimal: ',' }),
       })
       const [{ id }] = (await (await walked.stage.api('GET', '/datasets')).json()) as [{ id: number }]
       const direct = await (await walked.stage.api('GET', `/datasets/${id}/data?${query}`)).arrayBuffer()
       const saved = await readFile(await download.path())
-      expect(saved.equals(Buffer.from(direct)), format).toBe(true)
+      expect(saved.equals(Buffer.from(direct)), label).toBe(true)
       await dialog.waitFor({ state: 'hidden' })
     }
   })
