@@ -185,9 +185,9 @@ export class Versions {
   async reclaim(datasetId = 0): Promise<RemovedPart[]> {
     const unneeded = `${datasetId === 0 ? '' : `dataset_id = ${datasetId} AND `}id NOT IN (SELECT version_id FROM datasets) AND id NOT IN (SELECT version_id FROM leases)
       AND NOT ${retentionSql(this.#keep)}`
-    const isNeeded = async () => !(await this.#handle.get(`SELECT 1 FROM versions WHERE ${unneeded} LIMIT 1`))
+    const first = `SELECT 1 FROM versions WHERE ${unneeded} LIMIT 1`
     // Most commits leave nothing to remove, and a transaction waits for the disk.
-    if (datasetId !== 0 && (await isNeeded())) return []
+    if (datasetId !== 0 && (await this.#handle.get(first)) === undefined) return []
     return this.#handle.transaction(async (t) => {
       const left = await removeVersions(t, unneeded)
       return t.all<RemovedPart>(

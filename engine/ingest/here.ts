@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { EngineError } from '../errors.ts'
+import type { Tokenizer } from './csv/tokenizer.ts'
 import type { ManyRequest, ManyResult } from './many.ts'
 import type { Cells } from './parts/plain-part.ts'
 import { settledColumns, unnamedIn } from './targets.ts'
+import { malformed } from './text/errors.ts'
 
 /** More bytes, columns or cells would keep this thread from answering others for milliseconds. */
 const MOST_BYTES = 64 * 1024
@@ -22,13 +24,17 @@ export async function ingestHere(request: ManyRequest): Promise<ManyResult | und
   if (existing.length === 0 || existing.length > MOST_COLUMNS || bytes > MOST_BYTES || options)
     return undefined
   // Loaded only here, so that programs which only read do not spend time on it.
-  const [{ rewriteMany }, { rawBytesOf }, { plainPart }] = await loadReading()
+  const [{ rewriteMany }, { rawBytesOf }, { plainPart }, { Tokenizer }] = await loadReading()
   try {
     const { targets, source, pieces, taken } = await rewriteMany(request)
     const { rows } = source
     if (rows === 0 || rows * targets.length > MOST_CELLS) return undefined
     const columns = settledColumns(targets, source.kinds)
-    const fields = cellsOf(Buffer.concat(pieces), source.kinds.length)
+    const fields = cellsOf(
+      pieces,
+      source.kinds.length,
+      new Tokenizer(source.delimiter, (what) => malformed(what)),
+    )
     const none: Cells = Array(rows).fill(null)
     const cells = targets.map(({ source: field }) => (field === undefined ? none : fields[field]!))
     const made = plainPart(columns, cells, rows)
@@ -44,27 +50,23 @@ export async function ingestHere(request: ManyRequest): Promise<ManyResult | und
 }
 
 function loadReading() {
-  return Promise.all([import('./many.ts'), import('./csv/ingest.ts'), import('./parts/plain-part.ts')])
+  return Promise.all([
+    import('./many.ts'),
+    import('./csv/ingest.ts'),
+    import('./parts/plain-part.ts'),
+    import('./csv/tokenizer.ts'),
+  ])
 }
-
-const [QUOTE, LF, UNIT_SEPARATOR] = [0x22, 0x0a, 0x1f]
 
 /** The fields of csv that `CellWriter` has written, by their columns. */
-function cellsOf(csv: Buffer, count: number): Cells[] {
-  const cells: (Buffer | null)[][] = Array.from({ length: count }, () => [])
-  for (let at = 0, field = 0; at < csv.length; at++) {
-    const isQuoted = csv[at] === QUOTE
-    const from = at
-    if (isQuoted) while (csv[++at] !== QUOTE || csv[at + 1] === QUOTE) if (csv[at] === QUOTE) at++
-    while (csv[at] !== UNIT_SEPARATOR && csv[at] !== LF) at++
-    cells[field]!.push(
-      isQuoted ? unquoted(csv.subarray(from + 1, at - 1)) : at > from ? csv.subarray(from, at) : null,
-    )
-    field = csv[at] === LF ? 0 : field + 1
+function cellsOf(pieces: readonly Uint8Array[], count: number, tokenizer: Tokenizer): Cells[] {
+  const cells = Array.from({ length: count }, (): (string | null)[] => [])
+  // The tokenizer needs a byte behind the last one.
+  const bytes = Buffer.concat([...pieces, Buffer.alloc(1)])
+  for (let at = 0; at < bytes.length - 1; ) {
+    at = tokenizer.read(bytes, at, bytes.length - 1, true)
+    for (const [field, { text, quoted }] of tokenizer.fields(bytes).entries())
+      cells[field]!.push(quoted || text !== '' ? text : null)
   }
   return cells
-}
-
-function unquoted(text: Buffer): Buffer {
-  return text.includes(QUOTE) ? Buffer.from(text.toString('utf8').replaceAll('""', '"')) : text
 }

@@ -28,8 +28,8 @@ import {
 const [PLAIN, RLE, UNCOMPRESSED, DATA_PAGE] = [0, 3, 0, 0]
 const CREATED_BY = 'Parquetry'
 
-/** The fields of a column by their rows, as bytes of their texts; null where there is no value. */
-export type Cells = readonly (Buffer | null)[]
+/** The fields of a column by their rows, as texts; null where there is no value. */
+export type Cells = readonly (string | null)[]
 
 /**
  * A few rows as a Parquet file like those of `writePart`, with one page for each column, made without DuckDB.

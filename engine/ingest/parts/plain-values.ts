@@ -17,7 +17,7 @@ export interface PlainType {
   /** What says what the values mean, as fields of a `SchemaElement`. */
   readonly meaning: Readonly<Record<number, Field>>
   /** The value that DuckDB makes of a text which has been checked; undefined if that is left to DuckDB. */
-  readonly parse: (text: Buffer) => PlainValue | undefined
+  readonly parse: (text: string) => PlainValue | undefined
 }
 
 const SIXTEEN_BYTES: PlainType['meaning'] = { 2: i32(FIXED_BYTES) }
@@ -29,42 +29,40 @@ const inMicros = (converted: number, member: number, utc: boolean) => ({
   [CONVERTED]: i32(converted),
   [LOGICAL]: nested({ [member]: nested({ 1: flag(utc), 2: nested({ 2: nested() }) }) }),
 })
-/** For types whose texts are ASCII. */
-const ascii =
-  <Value>(parse: (text: string) => Value) =>
-  (text: Buffer) =>
-    parse(text.toString('latin1'))
-
-const TEXT = { physical: BYTE_ARRAY, meaning: { [CONVERTED]: i32(0) }, parse: (text: Buffer) => text }
+const TEXT = {
+  physical: BYTE_ARRAY,
+  meaning: { [CONVERTED]: i32(0) },
+  parse: (text: string) => Buffer.from(text),
+}
 
 const TYPES: Readonly<Record<Exclude<TypeName, 'decimal'>, PlainType>> = {
   boolean: {
     physical: BOOLEAN,
     meaning: {},
-    parse: ascii((value) => (value === 'true' ? true : value === 'false' ? false : undefined)),
+    parse: (value) => (value === 'true' ? true : value === 'false' ? false : undefined),
   },
   integer: {
     physical: INT64,
     meaning: { [CONVERTED]: i32(18) },
-    parse: ascii((value) => (/^-?\d{1,18}$/.test(value) ? BigInt(value) : undefined)),
+    parse: (value) => (/^-?\d{1,18}$/.test(value) ? BigInt(value) : undefined),
   },
   double: {
     physical: DOUBLE,
     meaning: {},
-    parse: ascii((value) => (/^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(value) ? Number(value) : undefined)),
+    parse: (value) => (/^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(value) ? Number(value) : undefined),
   },
   string: TEXT,
   json: TEXT,
-  date: { physical: INT32, meaning: { [CONVERTED]: i32(6) }, parse: ascii(daysOf) },
-  time: { physical: INT64, meaning: inMicros(8, 7, false), parse: ascii(clockOf) },
-  timestamp: { physical: INT64, meaning: inMicros(10, 8, false), parse: ascii(momentOf) },
-  timestamptz: { physical: INT64, meaning: inMicros(10, 8, true), parse: ascii(momentOf) },
+  date: { physical: INT32, meaning: { [CONVERTED]: i32(6) }, parse: daysOf },
+  time: { physical: INT64, meaning: inMicros(8, 7, false), parse: clockOf },
+  timestamp: { physical: INT64, meaning: inMicros(10, 8, false), parse: momentOf },
+  timestamptz: { physical: INT64, meaning: inMicros(10, 8, true), parse: momentOf },
   uuid: {
     physical: FIXED,
     meaning: { ...SIXTEEN_BYTES, [LOGICAL]: nested({ 14: nested() }) },
-    parse: ascii((value) => Buffer.from(value.replaceAll('-', ''), 'hex')),
+    parse: (value) => Buffer.from(value.replaceAll('-', ''), 'hex'),
   },
-  binary: { physical: BYTE_ARRAY, meaning: {}, parse: ascii((value) => Buffer.from(value, 'base64')) },
+  binary: { physical: BYTE_ARRAY, meaning: {}, parse: (value) => Buffer.from(value, 'base64') },
 }
 
 export function plainType(type: ColumnType): PlainType {
@@ -81,7 +79,7 @@ export function plainType(type: ColumnType): PlainType {
       8: i32(precision),
       [LOGICAL]: nested({ 5: nested({ 1: i32(scale), 2: i32(precision) }) }),
     },
-    parse: ascii((value) => decimalOf(value, scale)),
+    parse: (value) => decimalOf(value, scale),
   }
 }
 
