@@ -38,9 +38,7 @@ if (await attempt({ phase: 'open' }, () => opened.then(() => undefined))) {
 
   const upload = (number: number, rows: number) => ({
     format: 'csv' as const,
-    body: (async function* () {
-      yield Buffer.from(csv(number, rows))
-    })(),
+    body: Buffer.from(csv(number, rows)),
   })
 
   const make = async (step: Step, number: number): Promise<unknown> => {
