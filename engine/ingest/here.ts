@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { writeFileSync } from 'node:fs'
 import { EngineError } from '../errors.ts'
 import type { Tokenizer } from './csv/tokenizer.ts'
 import type { ManyRequest, ManyResult } from './many.ts'
@@ -39,7 +39,8 @@ export async function ingestHere(request: ManyRequest): Promise<ManyResult | und
     const cells = targets.map(({ source: field }) => (field === undefined ? none : fields[field]!))
     const made = plainPart(columns, cells, rows)
     if (!made) return undefined
-    await writeFile(target, made.bytes, { mode: 0o600, flag: 'wx' })
+    // Not in libuv's pool, where each step would wait for a core behind the statements that run there.
+    writeFileSync(target, made.bytes, { mode: 0o600, flag: 'wx' })
     const reasons = targets.map(({ source: field }) => source.reasons[field ?? -1])
     const rawBytes = rawBytesOf(source, targets, columns)
     return { ...made.part, columns, rawBytes, reasons, unnamed: unnamedIn(targets), taken }

@@ -8,8 +8,8 @@ import type { RunOptions } from '../duckdb/duck.ts'
 import type { PartSizes } from '../engine-options.ts'
 import { EngineError, storageError } from '../errors.ts'
 import { versionOfManifest } from '../iceberg/tables.ts'
-import type { Jobs } from '../ingest/jobs.ts'
-import type { IngestResult, SizedPart } from '../ingest/request.ts'
+import type { JobName, Jobs } from '../ingest/jobs.ts'
+import type { Hooks, IngestResult, SizedPart } from '../ingest/request.ts'
 import { mostRawBytes } from '../parquet/row-groups.ts'
 import type { Column } from '../types/index.ts'
 import { Semaphore } from '../util/semaphore.ts'
@@ -162,9 +162,16 @@ export class Commits {
     options: MakingOptions,
   ): Promise<{ found: IngestResult; files: (readonly [Begun, SizedPart])[] }> {
     const { jobs } = await this.#context.ingestor()
-    using _ = await this.#ingests.enter(options.by ?? '')
+    using slots = new DisposableStack()
+    // What is written without a job, because it is little, waits for nobody.
+    const inTurn = new Proxy(jobs, {
+      get: (_, name: JobName) => async (input: never, hooks?: Hooks) => {
+        slots.use(await this.#ingests.enter(options.by ?? ''))
+        return jobs[name](input, hooks)
+      },
+    })
     const whole = await begin()
-    const found = await write(jobs, whole.target)
+    const found = await write(inTurn, whole.target)
     const { columns, rawBytes } = found
     const pieces = piecesOf(found, columns.length, this.#context.sizes)
     if (pieces.length <= 1) return { found, files: [[whole, found]] }

@@ -163,7 +163,7 @@ export class Writer {
     }
   }
 
-  /** @param read makes a part of the rows, mostly in a reader process */
+  /** @param read makes a part of the rows, mostly in a reader process; a job waits for a slot */
   async #ingest(
     datasetId: number,
     upload: Upload,

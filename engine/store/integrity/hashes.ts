@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
@@ -91,6 +91,13 @@ export async function hashOf(bytes: AsyncIterable<Uint8Array>, options: HashOpti
 
 /** The blocks of a file, which all use the same memory one after the other. */
 async function* blocksOf(file: string, summed?: BlockSums): AsyncGenerator<Uint8Array, void, undefined> {
+  // A small file is read in this thread: in libuv's pool each step would wait for a core behind the statements there.
+  if (statSync(file).size <= BLOCK_BYTES) {
+    const block = readFileSync(file)
+    summed?.add(block)
+    yield block
+    return
+  }
   const buffer = Buffer.allocUnsafe(BLOCK_BYTES)
   await using handle = await open(file, 'r')
   for (;;) {
