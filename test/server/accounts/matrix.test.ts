@@ -39,7 +39,7 @@ type Row = readonly [status: readonly [number, number, number, number, number], 
 const everybody = (status: number): Row[0] => [status, status, status, status, status]
 const csv = { csv: NUMBERS }
 
-/** Every repository and dataset here is private. The tested operation runs on a fresh one for each asker. */
+/** Every repository and dataset here is private. An operation that changes something runs on a fresh one for each asker. */
 const TABLE: Readonly<Record<string, Row>> = {
   'GET /repositories': [everybody(200)],
   'POST /repositories': [everybody(201), { name: 'new' }],
@@ -202,6 +202,18 @@ async function scene(asker: Asker) {
   return { ...base, key: keys[asker] }
 }
 
+const scenes = new Map<Asker, ReturnType<typeof scene>>()
+
+/** One scene for all that an asker reads, and for what is refused: whatever changes something has one of its own. */
+function sceneFor(operation: string, asker: Asker) {
+  const leavesItAsItWas =
+    operation.startsWith('GET') || READS.includes(operation) || expectedFor(operation, asker) >= 400
+  if (!leavesItAsItWas || isFollowed(operation)) return scene(asker)
+  return scenes.get(asker) ?? scenes.set(asker, scene(asker)).get(asker)!
+}
+
+const isFollowed = (operation: string) => /\/(source|revisions)$/.test(operation)
+
 const squatters = new Map<string, string>()
 
 /** Somebody who gives everything public the same names as the owner, and knows what it is called. */
@@ -265,12 +277,12 @@ async function follow(id: number, operation: string): Promise<void> {
 }
 
 async function statusOf(operation: string, asker: Asker): Promise<number> {
-  const { n, repository, id, key, ...how } = await scene(asker)
+  const { n, repository, id, key, ...how } = await sceneFor(operation, asker)
   const [method, template] = operation.split(' ') as [string, string]
   if (operation === 'DELETE /user-keys/{slug}' && key !== undefined) {
     await at.call(key, 'PUT', '/user-keys/fred', { json: { key: 'a-key-of-mine-1' } })
   }
-  if (/\/(source|revisions)$/.test(template) && ASKERS[asker] !== undefined) await follow(id, operation)
+  if (isFollowed(operation) && ASKERS[asker] !== undefined) await follow(id, operation)
   const path = template
     .replace('{id}', String(template.startsWith('/repositories') ? repository : id))
     .replace('{account}', `other${n}`)
