@@ -46,8 +46,14 @@ export default defineConfig({
     }),
     // DuckDB and the workers use every core themselves: more files at once would only queue. Failures wait a lot.
     maxWorkers: part === 'failures' ? 3 : 2,
-    // No server that a test starts may ask the providers by itself.
-    env: { PARQUETRY_INDEX_PROVIDERS: 'false' },
+    env: {
+      // No server that a test starts may ask the providers by itself.
+      PARQUETRY_INDEX_PROVIDERS: 'false',
+      // The thousands of processes that tests start would each compile the same sources, as those of a server do not.
+      NODE_COMPILE_CACHE: fileURLToPath(
+        new URL('../node_modules/.cache/parquetry/compiled', import.meta.url),
+      ),
+    },
     testTimeout: 90_000,
     hookTimeout: 90_000,
     // A browser on a busy machine takes more than the second that polls wait by default.
