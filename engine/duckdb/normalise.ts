@@ -22,7 +22,7 @@ export interface NormalisedColumn {
  * - Whole numbers up to 64 bits signed are `integer`; UBIGINT is `decimal(20,0)`. HUGEINT, the type of sums of integers,
  *   is `decimal(38,0)`: a value with 39 digits makes the query fail. UHUGEINT and BIGNUM become a `string` of their exact
  *   digits.
- * - TIMESTAMP_NS and TIME_NS become microseconds. A value with digits below the microsecond makes the query fail with
+ * - TIMESTAMP_NS, TIMESTAMPTZ_NS and TIME_NS become microseconds. A value with digits below the microsecond makes the query fail with
  *   `NOT_MICROSECONDS` in its message: nothing is silently rounded.
  * - INTERVAL becomes an ISO 8601 duration, `P14M3DT0.5S`: months, days and seconds stay apart, as DuckDB keeps them.
  * - Lists, arrays, structs, maps, unions and variants become `json`. Values inside them are written as they are outside
@@ -113,9 +113,13 @@ function normaliseScalar(name: string, sql: string): NormalisedColumn {
       return { type: 'time', sql: wholeMicroseconds(sql, 'TIME') }
     case 'TIMESTAMP_NS':
       return { type: 'timestamp', sql: wholeMicroseconds(sql, 'TIMESTAMP') }
+    case 'TIMESTAMPTZ_NS':
+      // DuckDB 2.0, for what 1.5 reads as TIMESTAMPTZ. Its functions don't take it.
+      return { type: 'timestamptz', sql: wholeMicroseconds(`CAST(${sql} AS TIMESTAMP_NS)`, 'TIMESTAMPTZ') }
     case `TIMESTAMP_NS${AS_NANOSECONDS}`:
       return { type: 'timestamp', sql: `make_timestamp(${microsOf(sql)})` }
     case `TIMESTAMP WITH TIME ZONE${AS_NANOSECONDS}`:
+    case `TIMESTAMPTZ_NS${AS_NANOSECONDS}`:
       return { type: 'timestamptz', sql: `make_timestamptz(${microsOf(sql)})` }
     case 'JSON':
       return { type: 'json', sql: text(sql) }
@@ -130,8 +134,8 @@ function normaliseScalar(name: string, sql: string): NormalisedColumn {
   }
 }
 
-function wholeMicroseconds(sql: string, target: 'TIME' | 'TIMESTAMP'): string {
-  const infinite = target === 'TIMESTAMP' ? `NOT isfinite(${sql}) OR ` : ''
+function wholeMicroseconds(sql: string, target: 'TIME' | 'TIMESTAMP' | 'TIMESTAMPTZ'): string {
+  const infinite = target !== 'TIME' ? `NOT isfinite(${sql}) OR ` : ''
   const message = quoteLiteral(`${NOT_MICROSECONDS}: `)
   return (
     `CASE WHEN ${infinite}epoch_ns(${sql}) % 1000 = 0 THEN CAST(${sql} AS ${target}) ` +
@@ -236,6 +240,8 @@ function ownText(name: string, sql: string): string | undefined {
     case 'TIMESTAMP WITH TIME ZONE':
     case 'TIMESTAMPTZ':
       return timestamptzText(sql)
+    case 'TIMESTAMPTZ_NS':
+      return timestamptzText(`CAST(${sql} AS TIMESTAMPTZ)`)
     case 'TIMESTAMP':
     case 'TIMESTAMP_S':
     case 'TIMESTAMP_MS':
@@ -245,6 +251,7 @@ function ownText(name: string, sql: string): string | undefined {
     case `TIMESTAMP_NS${AS_NANOSECONDS}`:
       return timestampText(`make_timestamp(${microsOf(sql)})`)
     case `TIMESTAMP WITH TIME ZONE${AS_NANOSECONDS}`:
+    case `TIMESTAMPTZ_NS${AS_NANOSECONDS}`:
       return timestamptzText(`make_timestamptz(${microsOf(sql)})`)
     case 'TIME IN UTC':
       return text(`CAST(${sql} AS TIME)`)

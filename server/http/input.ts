@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { nearest } from '../../engine/index.ts'
+import { NOT_FINITE } from '../../engine/ingest/text/errors.ts'
 import { describe, type Option, type OptionTable } from '../../engine/options.ts'
 import { isApiKey, withoutTicket } from './addresses.ts'
 import { faultSentence, jsonFault } from './answer-errors.ts'
@@ -244,7 +245,7 @@ export function readJsonBodies(app: FastifyInstance): void {
       if (coding.trim().toLowerCase() !== 'identity') {
         throw new ServerError('unsupported_media_type', 'The body must be sent without Content-Encoding.')
       }
-      return parseJson(body, requireExact)
+      return parseJson(body)
     },
   )
 }
@@ -295,11 +296,8 @@ export function checkParameters(type = ''): void {
   }
 }
 
-/** Two lines that each begin as a list or an object. */
-const LINES = /^\s*[{[][^\n]*[}\]]\r?\n\s*[{[]/
-
-/** @throws ServerError `invalid_json` */
-export function parseJson(body: Uint8Array, reviver?: typeof requireExact): unknown {
+/** @throws ServerError `invalid_json`, `invalid_body` */
+function parseJson(body: Uint8Array): unknown {
   let text: string
   try {
     text = utf8.decode(body)
@@ -308,16 +306,36 @@ export function parseJson(body: Uint8Array, reviver?: typeof requireExact): unkn
   }
   try {
     // The types of TypeScript don't have the source text of numbers yet.
-    return JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1])
+    const value = JSON.parse(text, requireExact as Parameters<typeof JSON.parse>[1])
+    refuseRepeated(text)
+    return value
   } catch (error) {
     if (error instanceof ServerError) throw error
     const fault = jsonFault(error)
-    const help = LINES.test(text)
-      ? ' JSON with one value per line is sent as application/x-ndjson.'
-      : /token '[NI]'/.test(fault)
-        ? ' JSON has no NaN and no Infinity: send null, or the texts "NaN", "INF" and "-INF".'
-        : ''
+    const help = /token '[NI]'/.test(fault) ? ` ${NOT_FINITE}.` : ''
     throw new ServerError('invalid_json', `The body is not valid JSON: ${fault}.${help}`)
+  }
+}
+
+/** Refuses valid JSON in which an object has a name twice, of which JSON.parse would take the last. */
+function refuseRepeated(json: string): void {
+  const open: Set<string>[] = []
+  const colon = /\s*:/y
+  let quote = -1
+  for (const { 0: token, index } of json.matchAll(/\\.|["{}]/g)) {
+    if (token === '"' && quote < 0) quote = index
+    else if (token === '"') {
+      const name: string = JSON.parse(json.slice(quote, index + 1))
+      quote = -1
+      colon.lastIndex = index + 1
+      if (!colon.test(json)) continue
+      const names = open.at(-1)!
+      if (names.has(name))
+        throw new ServerError('invalid_json', `The body has ${JSON.stringify(name)} twice in one object.`)
+      names.add(name)
+    } else if (quote >= 0) continue
+    else if (token === '{') open.push(new Set())
+    else open.pop()
   }
 }
 

@@ -7,7 +7,6 @@ import { fromHttp, UPLOADING } from '../../engine/options.ts'
 import { isGrouped, SMALL_BYTES } from '../../engine/store/groups.ts'
 import type { Semaphore } from '../../engine/util/semaphore.ts'
 import { ServerError } from '../http/errors.ts'
-import { parseJson } from '../http/input.ts'
 import type { Outcome } from '../http/metrics.ts'
 import { type BodyType, partType, unsupported, uploadOptions, uploadType } from './formats.ts'
 import { Transfer, type TransferParts, transferSlots } from './transfer.ts'
@@ -163,9 +162,15 @@ async function* hashed(body: AsyncIterable<Uint8Array>, hash: Hash | undefined) 
 
 /** A short JSON body may ask for series of a provider instead of bringing rows: what it asks for. */
 function seriesIn(body: Buffer): object | undefined {
-  const value: unknown = parseJson(body)
-  const isObject = typeof value === 'object' && value !== null
-  return isObject && !('rows' in value) && ('provider' in value || 'series' in value) ? value : undefined
+  let value: unknown
+  try {
+    value = JSON.parse(body.toString())
+  } catch {
+    // The engine says what is wrong with it.
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  return !('rows' in value) && ('provider' in value || 'series' in value) ? value : undefined
 }
 
 /** Whether a body is small by its headers, and of a format whose small uploads are committed together. */

@@ -84,6 +84,16 @@ describe('single values', () => {
   ])('refuses to round %s', async (expression) => {
     await expect(normalised(expression)).rejects.toThrow(NOT_MICROSECONDS)
   })
+
+  it('knows the type that DuckDB 2.0 has for nanoseconds in UTC, of which 1.5 keeps microseconds', async () => {
+    const { type, sql } = normaliseColumn('TIMESTAMPTZ_NS', 'x')
+    const from = `SELECT ${sql} AS y FROM (SELECT '2001-02-03 04:05:06.5+02'::TIMESTAMPTZ AS x)`
+    expect([type, ...(await rows(`SELECT typeof(y), CAST(y AS VARCHAR) FROM (${from})`))]).toEqual([
+      'timestamptz',
+      ['TIMESTAMP WITH TIME ZONE', '2001-02-03 02:05:06.5+00'],
+    ])
+    expect(normaliseColumn('STRUCT(x TIMESTAMPTZ_NS)', 'x').sql).toContain('CAST(struct_extract')
+  })
 })
 
 describe('nested values', () => {

@@ -171,8 +171,9 @@ describe('declared types', () => {
     ],
     [
       'double',
-      ['007', '+1.5', '1', '12345678901234567890', 'INF'],
-      ['7.0', '1.5', '1.0', '1.2345678901234567e+19', 'inf'],
+      // JavaScript writes the double 1.2345678901234567e+19 as the fourth, C as the fifth.
+      ['007', '+1.5', '1', '12345678901234567000', '12345678901234567168', '9007199254740993.5', 'INF'],
+      ['7.0', '1.5', '1.0', '1.2345678901234567e+19', '1.2345678901234567e+19', '9007199254740994.0', 'inf'],
     ],
     [
       'decimal(5,2)',
@@ -224,6 +225,29 @@ describe('declared types', () => {
       const hint = type === 'binary' ? ' Bytes are sent in base64, padded with =.' : ''
       expect(refusal).toBe(
         `400 invalid_upload: Row 2, column "a": ${JSON.stringify(text)} is not ${article} ${type}.${hint}`,
+      )
+    }
+  })
+
+  test.each([
+    ['csv', (text: string) => `a,b\n9007199254740992,x\n${text},x\n`],
+    ['tsv', (text: string) => `a\tb\n9007199254740992\tx\n${text}\tx\n`],
+    ['ndjson', (text: string) => `{"a":9007199254740992,"b":"x"}\n{"a":"${text}"}`],
+  ] as const)('no whole number becomes another one in a column of doubles: %s', async (format, content) => {
+    for (const text of [
+      '9007199254740993',
+      '-9007199254740993',
+      '09007199254740993',
+      '12345678901234567890',
+    ]) {
+      const nearest = BigInt(Number(text))
+      expect(
+        await bench.refusal(format, content(text), {
+          existing: [column('a', 'double'), column('b', 'string')],
+        }),
+      ).toBe(
+        `400 invalid_upload: Row 2, column "a": "${text}" is not a double: the nearest one is ${nearest}. Send that, ` +
+          'or declare the column as decimal(p,s), which keeps all digits.',
       )
     }
   })

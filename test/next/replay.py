@@ -53,7 +53,7 @@ def outcome(cursor, statement):
     types, rows = rows_of(cursor, sql, parameters)
     if writes and "PARQUET" in sql.upper():
         types, rows = rows_of(cursor, f"FROM read_parquet('{target}')", [])
-    return {"types": types, "count": len(rows), "rows": rows[:20], "hash": digest(rows), "sorted": digest(sorted(rows))}
+    return {"types": types, "count": len(rows), "rows": [row[:2_000] for row in rows[:20]], "hash": digest(rows), "sorted": digest(sorted(rows))}
 
 
 with open(path, encoding="utf8") as lines:

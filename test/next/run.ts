@@ -9,13 +9,13 @@ import { INSTALLED } from '../cluster/tools.ts'
 import type { Recorded } from './record.ts'
 
 /*
- * Records the statements that tests send to DuckDB, runs each in the version that we ship and in the next one, both of
- * PyPI, and says where types, values, order or errors differ: npm run test:next -- test/filter test/sql
+ * Records the statements that tests and benchmarks send to DuckDB, runs each in the version that we ship and in the next
+ * one, both of PyPI, and says where types, values, order or errors differ: npm run test:next -- test/filter bench
  */
 
 const VERSIONS = ['1.5.5', '2.0.1'] as const
-/** Also what tests run by default: what makes the SQL of queries, and what reads uploads. */
-const TESTS = [
+/** What is run by default: what makes the SQL of queries, and what reads uploads. */
+const RUN = [
   'test/filter',
   'test/apply',
   'test/differential',
@@ -23,9 +23,11 @@ const TESTS = [
   'test/engine',
   'test/sql',
   'test/ingest',
+  'test/parquet',
   'test/odata',
   'test/versions',
   'test/duckdb',
+  'bench',
 ]
 
 interface Outcome {
@@ -64,7 +66,7 @@ for (const [kind, some] of Map.groupBy(differences, ({ kind }) => kind)) {
 }
 process.exitCode = differences.length > 0 ? 1 : 0
 
-/** Runs tests that write down their statements. */
+/** Runs tests, and with `bench` the benchmarks in small, which write down their statements. */
 function recorded(given: readonly string[]): Recorded[] {
   const record = join(import.meta.dirname, 'record.ts')
   const env = {
@@ -74,8 +76,11 @@ function recorded(given: readonly string[]): Recorded[] {
     PARQUETRY_TESTS: 'service',
   }
   const config = join(import.meta.dirname, 'vitest.config.ts')
-  const tests = given.length > 0 ? given : TESTS
-  spawnSync('npx', ['vitest', 'run', '--config', config, ...tests], { env, stdio: 'inherit' })
+  const named = given.length > 0 ? given : RUN
+  const tests = named.filter((one) => one !== 'bench')
+  if (tests.length > 0)
+    spawnSync('npx', ['vitest', 'run', '--config', config, ...tests], { env, stdio: 'inherit' })
+  if (named.includes('bench')) spawnSync('node', ['bench/run.ts', '--quick'], { env, stdio: 'inherit' })
   const lines = globSync('*.ndjson', { cwd: folder }).flatMap((name) =>
     readFileSync(join(folder, name), 'utf8').trimEnd().split('\n'),
   )

@@ -4,7 +4,7 @@ import type { ColumnType } from '../../types/index.ts'
 import { isUtf8Piece, readStart } from '../file.ts'
 import type { UploadOptions } from '../request.ts'
 import { type KnownColumns, UNKNOWN_COLUMN } from '../targets.ts'
-import { LONGEST_RECORD, malformed, quoteValue, type TextReason } from '../text/errors.ts'
+import { KEPT, LONGEST_RECORD, malformed, plainReason, quoteValue, type TextReason } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { type Field, Tokenizer } from './tokenizer.ts'
 import { USUAL_NULLS, USUAL_SYMBOLS } from './words.ts'
@@ -358,9 +358,6 @@ function suggestionsFor(value: string): readonly string[] {
   return SUGGESTED_DATES.filter(isRead).map((form) => `dates=${form}`)
 }
 
-/** How much of such a value is kept to be shown. */
-const KEPT = 200
-
 const PLAIN_NUMBERS = TEXT_KIND.integer | TEXT_KIND.fraction | TEXT_KIND.whole
 
 /**
@@ -375,9 +372,7 @@ export function textReason(
 ): TextReason {
   const [better, or] = (kind & PLAIN_NUMBERS) !== 0 ? [] : suggestionsFor(value)
   return {
-    row,
-    value: value.slice(0, KEPT),
-    ...(above !== 'string' && { above }),
+    ...plainReason(row, value, above),
     ...(better !== undefined && { try: better }),
     ...(or !== undefined && { or }),
   }

@@ -1,4 +1,4 @@
-import { badRow, malformed } from '../text/errors.ts'
+import { badRow, malformed, NOT_FINITE } from '../text/errors.ts'
 import {
   checkedKind,
   classifier,
@@ -96,7 +96,7 @@ export class JsonReader {
     else if (byte === 0x6e) this.#word('null', TOKEN.null, TEXT_KIND.null)
     else if (byte === 0x74) this.#word('true', TOKEN.boolean, TEXT_KIND.boolean)
     else if (byte === 0x66) this.#word('false', TOKEN.boolean, TEXT_KIND.boolean)
-    else throw this.unexpected('a value')
+    else throw this.#notFinite() ?? this.unexpected('a value')
   }
 
   /** Reads a string; `at` has to be the position of its first quote. */
@@ -169,12 +169,18 @@ export class JsonReader {
     const isPlain = (found & PLAIN) !== 0 && first >= ZERO && first <= NINE
     // In csv, `.5`, `1.` and `+1` are numbers, too.
     if (!isPlain && !NUMBER.test(buffer.toString('latin1', from, at))) {
-      throw this.#error(
-        `${JSON.stringify(buffer.toString('utf8', from, Math.min(at, from + 40)))} is not a number`,
-      )
+      const text = JSON.stringify(buffer.toString('utf8', from, Math.min(at, from + 40)))
+      throw this.#notFinite() ?? this.#error(`${text} is not a number`)
     }
     this.at = at
     this.kind = this.#checked(found)
+  }
+
+  /** The error for NaN and infinities as programs write them; undefined if nothing of the kind comes next. */
+  #notFinite(): unknown {
+    const word = this.buffer.toString('latin1', this.at, Math.min(this.at + 4, this.#end))
+    if (/^-?(?:nan|inf)/i.test(word)) return this.#error(NOT_FINITE)
+    return word.length < 4 && !this.#final ? INCOMPLETE : undefined
   }
 
   #checked(found: number): number {
@@ -187,7 +193,7 @@ export class JsonReader {
     const to = from + word.length
     if (to > this.#end && !this.#final) throw INCOMPLETE
     if (this.buffer.toString('latin1', from, Math.min(to, this.#end)) !== word)
-      throw this.unexpected('a value')
+      throw this.#notFinite() ?? this.unexpected('a value')
     this.from = from
     this.to = this.at = to
     this.token = token
@@ -239,6 +245,7 @@ function whyNotJson(text: string): string | undefined {
     JSON.parse(text)
     return hasHalfCharacter(text) ? 'a string in it has half a character' : undefined
   } catch (error) {
-    return (error as Error).message.replace(/(,| in JSON).*$/s, '')
+    const { message } = error as Error
+    return /token '[NI]'/.test(message) ? NOT_FINITE : message.replace(/(,| in JSON).*$/s, '')
   }
 }

@@ -2,8 +2,9 @@ import { EngineError } from '../../errors.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
 import type { UnnamedColumns, UploadOptions } from '../request.ts'
 import { type Target, UNKNOWN_COLUMN } from '../targets.ts'
-import { badRow, badValue, type Faults, missingValue } from '../text/errors.ts'
-import { Blanks, CellWriter, type FieldFindings, kindOfEmpty, nothingFound } from '../text/rewritten.ts'
+import { Blanks } from '../text/blanks.ts'
+import { badRow, badValue, type Faults, missingValue, plainReason } from '../text/errors.ts'
+import { CellWriter, type FieldFindings, inferTyped, kindOfEmpty, nothingFound } from '../text/rewritten.ts'
 import { accepts, certainKinds, holdsEmpty, TEXT_KIND } from '../text/text-kinds.ts'
 import { type JsonReader, TOKEN } from './json-reader.ts'
 
@@ -279,13 +280,19 @@ export class JsonRows {
     const { buffer } = reader
     const { type, token, kind, from, to } = field
     const isText = token === TOKEN.string || token === TOKEN.escapedString
-    const isCertain = token !== TOKEN.nested && (kind & field.certain) !== 0
+    const isCertain = token !== TOKEN.nested && (kind & ~field.certain) === 0
     if (type !== undefined && type !== 'json' && !isCertain) this.#check(field, buffer)
+    const { scalars, texts } = field
     if (isText) field.texts |= kind
     else if (token === TOKEN.nested) {
       if (!field.nested && field.texts !== 0) this.stale = true
       field.nested = true
     } else field.scalars |= kind
+    const isNew = field.scalars !== scalars || field.texts !== texts
+    if (isNew && type === undefined && field.scalars !== 0 && inferTyped(field) === 'string') {
+      const text = isText ? reader.text(field) : buffer.toString('utf8', from, to)
+      field.reason ??= plainReason(this.rows, text, inferTyped({ scalars, texts }))
+    }
     field.values++
     if (isText && kind === TEXT_KIND.empty && !field.nested && type !== 'json') field.empties++
     field.width += to - from

@@ -125,6 +125,7 @@ function rewritten(table: JsonRows, file: string): Rewritten {
   checkNames(fields.map(({ name }) => name))
   const targets = fields.map((field, source) => {
     const { name, nullable, description, nested } = field
+    if (nested) field.reason = undefined
     const type = field.type ?? (nested ? 'json' : inferTyped(field))
     return { name, type, nullable, description, ...wordsOf(field), source }
   })

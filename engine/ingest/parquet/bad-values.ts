@@ -302,7 +302,7 @@ export function nanosecondsAsNumbers(duck: Duck, file: string): Promise<Temporar
   return markedCopy(duck, file, { 'utc nanos': 'plain', 'local nanos': 'plain' })
 }
 
-const READ_AS_NUMBERS = /TIMESTAMP WITH TIME ZONE|TIMESTAMP_NS|BIGINT/g
+const READ_AS_NUMBERS = /TIMESTAMP WITH TIME ZONE|TIMESTAMPTZ_NS|TIMESTAMP_NS|BIGINT/g
 
 /** The type of a column, with `AS_NANOSECONDS` where the copy has numbers. Both types differ in nothing else. */
 export function typeWithNanoseconds(duckType: string, inCopy: string): string {

@@ -55,7 +55,8 @@ export function badValue(
   type: ColumnType,
   isText = true,
 ): EngineError {
-  const wrong = type === 'integer' && WHOLE.test(text) ? beyond64Bits(text) : `${ofType(type)}.`
+  const beyond = { integer: beyond64Bits, double: betweenDoubles }[type as string]
+  const wrong = (WHOLE.test(text) && beyond?.(text)) || `${ofType(type)}.`
   const what = `${quoteValue(text)} ${wrong}${advice(text, type, isText)}`
   const option = lacksZone(text, type) ? { option: 'zone' } : {}
   return badCell(row, column, what, { type, value: text.slice(0, SHOWN), ...option })
@@ -68,6 +69,15 @@ function beyond64Bits(text: string): string {
   return (
     `is out of range of a 64-bit integer (${-(2n ** 63n)} to ${2n ** 63n - 1n}). ` +
     `Declare the column as ${other}.`
+  )
+}
+
+function betweenDoubles(text: string): string | undefined {
+  const nearest = Number(text)
+  if (!Number.isFinite(nearest)) return undefined
+  return (
+    `is not a double: the nearest one is ${BigInt(nearest)}. Send that, or declare the column as decimal(p,s), ` +
+    'which keeps all digits.'
   )
 }
 
@@ -114,6 +124,9 @@ export const TOO_LONG = ` is longer than ${LONGEST_RECORD >> 20} MiB.`
 
 export const FINEST = `Columns hold microseconds: send those, or ask for ${hint('nanoseconds=truncate')}.`
 
+/** What to send in JSON for numbers that it does not have. */
+export const NOT_FINITE = 'JSON has no NaN and no Infinity: send null, or the texts "NaN", "INF" and "-INF"'
+
 export const LATE_QUOTE = 'there is a blank before an opening quote; the quote has to come first in its field'
 export const LONE_RETURN =
   'there is a carriage return that no line feed follows; lines end with LF or CR LF, and fields that hold one are quoted'
@@ -143,6 +156,14 @@ export interface TextReason {
   readonly try?: string
   /** Other options with which it may be, too: `2.500` may be 2500 as well as 2.5. */
   readonly or?: string
+}
+
+/** How much of such a value is kept to be shown. */
+export const KEPT = 200
+
+/** @param above the type that the column would have without this value and those after it */
+export function plainReason(row: number, value: string, above: ColumnType): TextReason {
+  return { row, value: value.slice(0, KEPT), ...(above !== 'string' && { above }) }
 }
 
 /** The words of options that are lists, which a new value would replace. */

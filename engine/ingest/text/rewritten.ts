@@ -1,4 +1,4 @@
-import { EngineError } from '../../errors.ts'
+import type { EngineError } from '../../errors.ts'
 import type { FileMetadata } from '../../types/file-metadata.ts'
 import type { ColumnType } from '../../types/index.ts'
 import type { Contents } from '../contents.ts'
@@ -6,7 +6,15 @@ import type { CsvFindings } from '../csv/scan.ts'
 import { textReason } from '../csv/syntax.ts'
 import type { UnnamedColumns, UploadOptions } from '../request.ts'
 import { fieldsOf, type Target } from '../targets.ts'
-import { badCell, badValue, Faults, missingValue, quoteValue, type TextReason } from './errors.ts'
+import {
+  badCell,
+  badValue,
+  Faults,
+  missingValue,
+  plainReason,
+  quoteValue,
+  type TextReason,
+} from './errors.ts'
 import {
   accepts,
   certainKinds,
@@ -210,34 +218,6 @@ export function inferTyped({ scalars, ...found }: Pick<FieldFindings, 'scalars' 
 /** What is wrong with a text such as 2.500 in a column of numbers. */
 const AS_TEXT = 'is text, whose point may be between thousands or before decimal places. Send it as a number.'
 
-const MOST_BLANK = 1_000_000
-const MOST_BLANK_FOR_EACH = 200
-
-/**
- * Counts the cells without a value, and limits them by the number of cells with one. A row of a few bytes may have
- * 16,384 columns without a value in almost all of them, so that otherwise a small file could make a huge table.
- */
-export class Blanks {
-  #blank = 0
-  #held = 0
-
-  /**
-   * Counts a row with this many cells, of which `held` have a value.
-   * @throws EngineError `upload_too_large`
-   */
-  add(row: number, cells: number, held: number): void {
-    this.#blank += cells - held
-    this.#held += held
-    if (this.#blank <= MOST_BLANK + MOST_BLANK_FOR_EACH * this.#held) return
-    throw new EngineError(
-      'upload_too_large',
-      `The table is too sparse: up to row ${row} it has ${this.#held} cells with a value and ${this.#blank} empty ` +
-        'ones.',
-      { details: { row } },
-    )
-  }
-}
-
 /** The kind as which the empty text counts. */
 export function kindOfEmpty({ empty }: UploadOptions = {}): number {
   return empty === 'text' ? TEXT_KIND.text : TEXT_KIND.empty
@@ -332,9 +312,12 @@ export class TypedRows {
     const isNew = field.scalars !== scalars || field.texts !== texts
     // The value by which a column becomes text is noted.
     if (type === undefined && isNew && kind !== TEXT_KIND.empty && inferTyped(field) === 'string') {
-      const reason = textReason(this.rows + 1, text, inferTyped({ scalars, texts }), kind)
+      const above = inferTyped({ scalars, texts })
       // The options that read texts as numbers are for formats that do not tell these apart.
-      field.reason ??= isText === undefined ? reason : { ...reason, try: undefined, or: undefined }
+      field.reason ??=
+        isText === undefined
+          ? textReason(this.rows + 1, text, above, kind)
+          : plainReason(this.rows + 1, text, above)
     }
     this.#write(field, text)
   }

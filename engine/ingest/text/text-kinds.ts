@@ -275,11 +275,16 @@ const ACCEPTED = {
     exact: (text) => text === '0' || text === '1',
   },
   integer: {
-    certain: TEXT_KIND.integer,
+    certain: TEXT_KIND.integer | TEXT_KIND.beyondDouble,
     possible: TEXT_KIND.looseInteger | TEXT_KIND.whole | TEXT_KIND.grouped,
     exact: (text) => !/\..*[1-9]/.test(text) && fitsInt64(text.replace(/\..*$/s, '')),
   },
-  double: { certain: NUMBERS | TEXT_KIND.special, ...NO_MORE },
+  // A fraction is the nearest double, as everywhere; a whole number would become another one.
+  double: {
+    certain: (NUMBERS | TEXT_KIND.special) & ~(TEXT_KIND.looseInteger | TEXT_KIND.beyondDouble),
+    possible: TEXT_KIND.looseInteger | TEXT_KIND.beyondDouble,
+    exact: isDouble,
+  },
   decimal: { certain: 0, possible: NUMBERS, exact: fitsDecimal },
   string: { certain: ANY_TEXT, ...NO_MORE },
   date: { certain: TEXT_KIND.date, ...NO_MORE },
@@ -326,7 +331,7 @@ export function accepts(
   // The digits of a number, and even the word `true`, can be base64 by chance, or those of a UUID.
   if (!isText && (type === 'binary' || type === 'uuid')) return false
   const { possible, exact }: Accepted = ACCEPTED[typeName(type)]
-  return (kind & certainKinds(type, options)) !== 0 || ((kind & possible) !== 0 && exact(text(), type))
+  return (kind & ~certainKinds(type, options)) === 0 || ((kind & possible) !== 0 && exact(text(), type))
 }
 
 const UTC = /(Z|[-+]00(:?00)?)$/

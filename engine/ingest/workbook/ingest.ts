@@ -16,8 +16,9 @@ import {
   shortHeader,
   type Target,
 } from '../targets.ts'
+import { Blanks } from '../text/blanks.ts'
 import { badCell, countedFooter, malformed, quoteValue, type TextReason } from '../text/errors.ts'
-import { Blanks, type Rewritten, TypedRows } from '../text/rewritten.ts'
+import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { type Book, MOST_ROWS, type OnRow, type OpenBook, type SheetCell } from './book.ts'
 import { type SheetRow, SheetSample } from './detect.ts'
 

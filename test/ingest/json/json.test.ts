@@ -186,7 +186,7 @@ describe('JSON that is refused', () => {
     ],
     ['a number without digits', 'ndjson', '{"a":-}', 'Row 1, byte 5: "-" is not a number.'],
     ['a number that ends with a point', 'ndjson', '{"a":1.}', 'Row 1, byte 5: "1." is not a number.'],
-    ['a bare word', 'ndjson', '{"a":NaN}', 'Row 1, byte 5: expected a value, found "N".'],
+    ['a bare word', 'ndjson', '{"a":Non}', 'Row 1, byte 5: expected a value, found "N".'],
     [
       'a line break in a string',
       'ndjson',
@@ -290,6 +290,32 @@ describe('JSON that is refused', () => {
     const text = Buffer.concat([Buffer.from('{"a":1}\n{"a":"'), Buffer.from([0xe9]), Buffer.from('"}')])
     expect(await bench.refusal('ndjson', text)).toBe('400 invalid_upload: Row 2 is not valid UTF-8.')
   })
+})
+
+test.each([
+  ['NaN'],
+  ['-Infinity'],
+  ['nan'],
+  ['[1,NaN]'],
+])('%s, as programs write numbers that JSON does not have, is refused with what to send', async (value) => {
+  expect(await bench.refusal('ndjson', `{"a":1}\n{"a":${value}}\n`)).toMatch(
+    /^400 invalid_upload: Row 2, byte 13: .*JSON has no NaN and no Infinity: send null, or the texts "NaN", "INF" and "-INF"\.$/,
+  )
+})
+
+test('a column of values of several kinds is text with a reason, and one of texts or nested values has none', async () => {
+  const rows = [
+    ...['{"mixed":1,"flag":true,"text":"x","nested":1}', '{"mixed":"2,5","flag":1,"text":"y","nested":"x"}'],
+    '{"mixed":3,"flag":2,"text":"5","nested":[1]}',
+  ]
+  const { shape, reasons } = await bench.read('ndjson', rows.join('\n'))
+  expect(shape).toEqual(['mixed: string', 'flag: string', 'text: string', 'nested: json'])
+  expect(reasons).toEqual([
+    { row: 2, value: '2,5', above: 'integer' },
+    { row: 2, value: '1', above: 'boolean' },
+    undefined,
+    undefined,
+  ])
 })
 
 test.each(['"x: y"', '5', 'true'])('columns that are no list: %s', async (columns) => {

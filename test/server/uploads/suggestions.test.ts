@@ -86,9 +86,8 @@ it('what is wrong has options as they are written, also in problem', async () =>
 it('NaN in JSON is refused with what to send', async () => {
   const body = '[{"a": NaN}]'
   const headers = { 'content-type': 'application/json' }
-  expect((await at.call(ada, 'POST', '/preview', { body, headers })).json().error).toContain(
-    'send null, or the texts "NaN", "INF" and "-INF".',
-  )
+  const { errors } = (await at.call(ada, 'POST', '/preview', { body, headers })).json()
+  expect(errors[0].error).toContain('send null, or the texts "NaN", "INF" and "-INF".')
 })
 
 it('a replacement with If-None-Match: * leaves what is there', async () => {
@@ -97,6 +96,32 @@ it('a replacement with If-None-Match: * leaves what is there', async () => {
   const refused = await at.call(ada, 'PUT', data, { body: 'k\n2\n', headers })
   expect([refused.statusCode, refused.json().code]).toEqual([412, 'changed_meanwhile'])
   expect((await at.call(ada, 'GET', data)).body).toBe('k\n1\n')
+})
+
+it.each([
+  ['application/json', 'PAR1\x15\x04 and so on', 'send it as parquet'],
+  ['application/json', '{"a":1}\n{"a":2}\n', 'send it as ndjson'],
+])('a file that is called %s is refused as what it is', async (type, body, expected) => {
+  const data = await table('a\n1\n')
+  const refused = await at.call(ada, 'PUT', data, { body, headers: { 'content-type': type } })
+  expect([refused.statusCode, refused.json().error]).toEqual([400, expect.stringContaining(expected)])
+})
+
+it('a change that has a name twice is refused, and one whose texts look like that is not', async () => {
+  const data = await table('k,v\n1,a\n')
+  const patch = (body: string) =>
+    at.call(ada, 'PATCH', `${data}?$filter=true`, { body, headers: { 'content-type': 'application/json' } })
+  const refused = await patch('{"v": "b", "v" : "c"}')
+  expect([refused.statusCode, refused.json().error]).toEqual([400, 'The body has "v" twice in one object.'])
+  expect((await patch('{"v": "{\\"v\\":1,\\"v\\":2}", "k": 2}')).statusCode).toBe(200)
+  expect((await at.call(ada, 'GET', `${data}?$format=json`)).json()).toEqual([{ k: 2, v: '{"v":1,"v":2}' }])
+})
+
+it('a change of a double to a whole number that is none is refused', async () => {
+  const data = await table('v\n1.5\n')
+  const refused = await at.call(ada, 'PATCH', `${data}?$filter=true`, { json: { v: '9007199254740993' } })
+  expect(refused.json().error).toContain('is not a double: the nearest one is 9007199254740992')
+  expect((await at.call(ada, 'PATCH', `${data}?$filter=true`, { json: { v: 0.1 } })).statusCode).toBe(200)
 })
 
 it('a change without a field is refused', async () => {

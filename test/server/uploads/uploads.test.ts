@@ -173,7 +173,7 @@ describe('what is wrong is said, and nothing is changed', () => {
       400,
       /row 2.*n/i,
     ],
-    ['malformed JSON', 'PUT', 'application/json', '{"rows":[', 400, /JSON/],
+    ['malformed JSON', 'PUT', 'application/json', '{"rows":[', 400, /the file ends/],
     ['JSON without rows', 'PUT', 'application/json', '{}', 400, /rows/],
     ['JSON that is a list', 'PUT', 'application/json', '[1]', 400, /rows|object/],
     ['no Parquet', 'PUT', 'application/vnd.apache.parquet', 'PAR0 nonsense', 400, /Parquet/i],
