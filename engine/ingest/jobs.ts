@@ -72,7 +72,10 @@ async function ingest(duck: Duck, packed: ReadRequest): Promise<IngestResult> {
   const given = packed.gzip ? await unpack(packed, unpacked.path) : packed
   const format = await formatOf(given)
   if (format !== given.format) checkUploadOptions(format, given.options)
-  return await READERS[format](duck, knownColumns(given, given.declared), { ...given, format })
+  const read = (one: ReadRequest) =>
+    READERS[format](duck, knownColumns(one, one.declared), { ...one, format })
+  if (format === 'zip' || !given.fileColumn) return await read(given)
+  return await (await import('./file-column.ts')).withFileColumn(duck, given, given.fileColumn, read)
 }
 
 type Reader = (duck: Duck, known: KnownColumns, request: ReadRequest) => Promise<IngestResult>

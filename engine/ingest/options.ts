@@ -203,8 +203,9 @@ export const READING = {
     http: 'entry',
     kind: 'text',
     formats: ['zip'],
-    about: 'The name of the file in the archive to read, if it holds several tables.',
-    details: 'All other options are for that file.',
+    about:
+      'The name of the file in the archive to read, if it holds several tables; `*` reads all, one after the other.',
+    details: 'All other options are for that file, or for each. All must have the same columns.',
   },
 } as const satisfies OptionTable
 
@@ -225,5 +226,18 @@ export const UPLOADING = {
     about:
       "With `replace`, a replacement brings its own columns; with `add`, an append or upsert adds those that the dataset doesn't have.",
     details: 'Added columns are null in the rows that were there before.',
+  },
+  fileColumn: {
+    http: 'fileColumn',
+    kind: 'text',
+    pattern: /^[\s\S]/,
+    inProse: 'the name of a column',
+    about: 'A column of text that the file does not have, and that gets the name of the file in each row.',
+    details: 'Files of an archive have the names that they have in it.',
+  },
+  fileName: {
+    http: 'fileName',
+    kind: 'text',
+    about: 'The name of the file for `fileColumn`; by default the one that a form or an archive gives.',
   },
 } as const satisfies OptionTable

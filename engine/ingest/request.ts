@@ -34,6 +34,12 @@ export interface UnnamedColumns {
   readonly marked: boolean
 }
 
+/** A column with the name of the file that a row is from, as far as the name is known. */
+export interface FileColumn {
+  readonly column: string
+  readonly name?: string | undefined
+}
+
 /** One upload on its way into one Parquet part. */
 export interface IngestRequest {
   /** The upload, spooled to a file. */
@@ -53,6 +59,8 @@ export interface IngestRequest {
   readonly key?: readonly string[] | undefined
   /** Whether the upload may have columns that the dataset does not have, which come after those that it has. */
   readonly addColumns?: boolean | undefined
+  /** A column of text that each row gets. */
+  readonly fileColumn?: FileColumn | undefined
   readonly options?: UploadOptions
   /**
    * The file is only the beginning of one, for a preview: the last record of csv, tsv and ndjson, which may be cut off, is

@@ -25,10 +25,11 @@ export interface SmallWrite {
  * @param limit the most bytes of an upload
  */
 export function smallWrite(upload: Upload, mode: WriteMode, limit: number): SmallWrite | undefined {
-  const { body, format, gzip, columns, options, addColumns, alone, onProgress } = upload
+  const { body, format, gzip, columns, options, addColumns, fileColumn, alone, onProgress } = upload
   const most = Math.min(SMALL_BYTES, limit)
   if (mode === 'replace' || !(body instanceof Uint8Array) || body.byteLength > most) return undefined
-  if (!isGrouped(format) || gzip || columns || options || addColumns || alone || onProgress) return undefined
+  if (!isGrouped(format) || gzip || columns || options || addColumns || fileColumn) return undefined
+  if (alone || onProgress) return undefined
   return { mode, upload: { ...upload, body } }
 }
 

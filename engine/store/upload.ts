@@ -1,4 +1,5 @@
 import { access, constants, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import type { Handle } from '../catalog/database.ts'
 import type { Authorship } from '../catalog/history.ts'
 import type { DatasetRecord, Version } from '../catalog/records.ts'
@@ -56,6 +57,9 @@ export interface Upload extends WriteOptions {
    * append of rows none of which names them fails with `missing_columns`.
    */
   readonly missing?: 'null' | undefined
+  /** A column of text that gets the name of the file in each row; the name is that of `body` if it is not given. */
+  readonly fileColumn?: string | undefined
+  readonly fileName?: string | undefined
   /** The columns by which an upsert finds the rows that it replaces; by default the dataset's key. */
   readonly on?: readonly string[]
   /** Whether the rows are those of a source that the dataset follows. */
@@ -119,6 +123,17 @@ export function keyOf(
   return on
 }
 
+/** How an upload is read into a dataset, if there is one. */
+export function requestOf(upload: Upload, mode: WriteMode, base?: Version) {
+  const { format, gzip, options, columns: declared, replaceColumns, addColumns, missing, on } = upload
+  const { body, fileColumn: column, fileName = 'file' in body ? basename(body.file) : undefined } = upload
+  const fileColumn = column === undefined ? undefined : { column, name: fileName }
+  const request = { format, gzip, options, declared, missing, fileColumn }
+  if (!base || base.columns.length === 0 || replaceColumns) return request
+  const lacking = missing ?? (mode === 'upsert' ? ('keep' as const) : ('error' as const))
+  return { ...request, existing: base.columns, missing: lacking, key: keyOf(base, mode, on), addColumns }
+}
+
 /** @throws EngineError `invalid_option` if it is no file that can be read */
 export async function requireFile(file: string): Promise<void> {
   const problem = await access(file, constants.R_OK).then(
@@ -138,6 +153,8 @@ const KNOWN: Names<Upload> = {
   replaceColumns: true,
   addColumns: true,
   missing: true,
+  fileColumn: true,
+  fileName: true,
   signal: true,
   onProgress: true,
   accept: true,
@@ -167,6 +184,8 @@ export function checkUpload(upload: Upload, mode: WriteMode): void {
       `columns=add is for an append or upsert; a replacement takes ${hint('columns=replace')}.`,
       'columns',
     )
+  if (upload.fileName !== undefined && upload.fileColumn === undefined)
+    throw invalidOption(`fileName is only for ${hint('fileColumn=file')}.`, 'fileName')
   if (upload.missing !== undefined && upload.missing !== 'null')
     throw invalidOption(`missing must be "null" (got ${JSON.stringify(upload.missing)}).`, 'missing')
   if (!isBody(upload.body)) {

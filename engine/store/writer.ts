@@ -30,6 +30,7 @@ import {
   keyOf,
   type MadeContent,
   type PreviewOptions,
+  requestOf,
   requireFile,
   type Upload,
   type WriteMode,
@@ -129,14 +130,8 @@ export class Writer {
     })
   }
 
-  /** How an upload is read into a dataset, if there is one. */
   #request(upload: Upload, target: string, mode: WriteMode, base?: Version): Omit<IngestRequest, 'file'> {
-    const { format, gzip, options, columns: declared, replaceColumns, addColumns, on } = upload
-    const limits = { unpackedBytes: this.#context.uploadLimits.unpackedBytes }
-    const request = { target, format, gzip, options, declared, limits }
-    if (!base || base.columns.length === 0 || replaceColumns) return request
-    const missing = upload.missing ?? (mode === 'upsert' ? 'keep' : 'error')
-    return { ...request, existing: base.columns, missing, key: keyOf(base, mode, on), addColumns }
+    return { ...requestOf(upload, mode, base), target, limits: this.#context.uploadLimits }
   }
 
   /** Does something with the file of an upload, whose body is written to one first. */

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { uploadFormatOf } from '../../engine/index.ts'
 import { reportError } from './report.ts'
 import { abortOnInterrupt, counted, Failed, UsageError } from './usage.ts'
@@ -14,6 +14,12 @@ export function filesAt(path: string): (() => Promise<readonly string[]>) | unde
   const isThere = existsSync(path)
   if (isThere && statSync(path).isDirectory()) return () => listed('**/*', path)
   return !isThere && /[*?]/.test(path) ? () => listed(path) : undefined
+}
+
+/** The name of a file, from the folder on that was named, or that a pattern begins with. */
+export function nameIn(path: string, file: string): string {
+  const folder = existsSync(path) ? path : path.replace(/[^/\\]*[*?].*$/s, '')
+  return relative(folder, file).replaceAll('\\', '/') || basename(file)
 }
 
 async function listed(pattern: string, folder?: string): Promise<readonly string[]> {

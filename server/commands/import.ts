@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { uploadFormatOf } from '../../engine/index.ts'
 import { FORMATS_IN_PROSE, foreignNamed, hasDialect } from '../../engine/ingest/upload-format.ts'
 import { ADDING, CHANGE, fromPlain, UPLOADING } from '../../engine/options.ts'
-import { filesAt, importAll } from './import-files.ts'
+import { filesAt, importAll, nameIn } from './import-files.ts'
 import { startProgress } from './progress.ts'
 import {
   findOrMake,
@@ -23,6 +23,8 @@ interface ImportOptions {
   readonly append?: boolean
   readonly upsert?: boolean
   readonly format?: string
+  readonly fileColumn?: string
+  readonly fileName?: string
 }
 
 /** How a file is read, and by which columns an upsert finds rows. */
@@ -54,10 +56,12 @@ async function importPath(tables: Tables, path: string, options: ImportOptions):
   const { dataset, union = false } = options
   if (options.append && options.upsert) throw new UsageError('--append and --upsert exclude each other.')
   const files = filesAt(path)
+  const named = (file: string) =>
+    options.fileColumn !== undefined && file !== '-' ? { fileName: nameIn(path, file), ...options } : options
   if (files === undefined) {
     if (union) throw new UsageError('--union is for a folder or a pattern; to add one file, use --append.')
     if (dataset === undefined) throw new UsageError('--dataset names the dataset of the file.')
-    return importFile(tables, path, { ...options, dataset })
+    return importFile(tables, path, { ...named(path), dataset })
   }
   if (union !== (dataset !== undefined)) {
     throw new UsageError(
@@ -69,7 +73,7 @@ async function importPath(tables: Tables, path: string, options: ImportOptions):
   await findRepository(tables, options.repository)
   await importAll(await files(), (file, name, stored) => {
     const turn = union && stored > 0 ? 'next' : 'first'
-    return importFile(tables, file, { ...options, dataset: dataset ?? name }, turn)
+    return importFile(tables, file, { ...named(file), dataset: dataset ?? name }, turn)
   })
 }
 

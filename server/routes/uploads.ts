@@ -64,7 +64,7 @@ const UPLOAD_BODY = {
     'Rows in one of the media types below. Text formats may be sent with `Content-Encoding: gzip`. Column types are ' +
     'inferred from the whole file unless the dataset has columns or the request declares them. A form with one file ' +
     '(`multipart/form-data`), `application/octet-stream`, `text/plain` and bodies without a type are read by the name ' +
-    'and the first bytes of the file.',
+    'and the first bytes of the file. With `entry=*`, a form may have several files, which are read one after the other.',
   content: Object.fromEntries(
     Object.entries(UPLOAD_TYPES).map(([type, { format }]) => [
       type,

@@ -13,7 +13,7 @@ import {
   OTHER_FORMATS,
   pick,
   READING,
-  type UPLOADING,
+  UPLOADING,
   type WRITING,
 } from '../../engine/options.ts'
 import { MEDIA_TYPES } from '../client/options.ts'
@@ -81,10 +81,17 @@ function formatOf(given: string): Format {
   )
 }
 
+/** Those that mean the same to the engine. */
+const OF_UPLOAD = {
+  missing: UPLOADING.missing,
+  fileColumn: UPLOADING.fileColumn,
+  fileName: UPLOADING.fileName,
+}
+
 /** The options of an upload as the engine takes them. */
 export function uploadOptions(
   given: OptionsOf<typeof UPLOADING>,
-): Pick<Upload, 'options' | 'replaceColumns' | 'addColumns' | 'missing'> {
+): Pick<Upload, 'options' | 'replaceColumns' | 'addColumns' | 'missing' | 'fileColumn' | 'fileName'> {
   const { zone, ...others } = pick(given, READING)
   // The plus of an offset is a space where an address does not escape it.
   const options = { ...others, ...(zone !== undefined && { zone: zone.replace(/^ /, '+') }) }
@@ -92,7 +99,7 @@ export function uploadOptions(
     ...(Object.keys(options).length > 0 && { options }),
     ...(given.columns === 'replace' && { replaceColumns: true }),
     ...(given.columns === 'add' && { addColumns: true }),
-    ...(given.missing && { missing: given.missing }),
+    ...pick(given, OF_UPLOAD),
   }
 }
 

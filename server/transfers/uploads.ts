@@ -2,17 +2,24 @@ import type { Hash } from 'node:crypto'
 import { addAbortSignal, PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Upload } from '../../engine/index.ts'
-import { guessedFormat } from '../../engine/ingest/upload-format.ts'
+import { guessedFormat, uploadFormatOf } from '../../engine/ingest/upload-format.ts'
 import { fromHttp, UPLOADING } from '../../engine/options.ts'
 import { isGrouped, SMALL_BYTES } from '../../engine/store/groups.ts'
 import type { Semaphore } from '../../engine/util/semaphore.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Outcome } from '../http/metrics.ts'
-import { type BodyType, partType, unsupported, uploadOptions, uploadType } from './formats.ts'
+import { alone, archiveOf, filesOfForm } from './form.ts'
+import { type BodyType, partType, uploadOptions, uploadType } from './formats.ts'
 import { Transfer, type TransferParts, transferSlots } from './transfer.ts'
 
 /** Fetches the rows that a JSON body asks for instead of bringing its own. */
 export type FetchSeries = (body: unknown, signal: AbortSignal) => Promise<Upload>
+
+interface BodyOptions {
+  /** Which file of an archive is to be read. */
+  readonly entry: string | undefined
+  readonly hash: Hash | undefined
+}
 
 interface ReceiveOptions {
   /** Gets the bytes of the file, as they come; of a form also its name, but nothing of its boundary. */
@@ -54,18 +61,20 @@ export class Uploads {
       const isUsual = Object.keys(options).every((name) => name === 'missing')
       const isSmall = mayGroup && isUsual && isDeclaredSmall(request, type)
       await transfer.enter(isSmall ? this.smallSlots : this.slots)
-      const file = await fileIn(this.#body(transfer), type, hash)
+      const entry = options.options?.entry
+      const file = await fileIn(this.#body(transfer), type, { entry, hash })
       format = file.format
       // A JSON body that asks for series is small, too.
       const { head, whole, body } = await peek(file.body, SMALL_BYTES)
       const isRead = whole && isGrouped(format) && !file.gzip
       const series = isRead && format === 'json' ? seriesIn(head) : undefined
       if (series && isSmall) await transfer.enter(this.slots)
+      const named = options.fileColumn && file.name ? { fileName: file.name } : {}
       const upload = series
         ? await fetchSeries(series, transfer.signal)
         : { format: file.format, gzip: file.gzip, body: isRead ? head : body }
       const encoded = file.encoding && { options: { encoding: file.encoding, ...options.options } }
-      const done = await work({ ...upload, ...options, ...encoded, signal: transfer.signal })
+      const done = await work({ ...upload, ...named, ...options, ...encoded, signal: transfer.signal })
       outcome = 'whole'
       return done
     } catch (error) {
@@ -79,7 +88,8 @@ export class Uploads {
     checkDeclaredLength(request, this.#parts.config.limits.uploadBytes)
     const transfer = new Transfer(request, reply, this.#parts)
     try {
-      const { body } = await fileIn(this.#body(transfer), uploadType(request.headers), hash)
+      const { entry } = fromHttp(request.query as object, UPLOADING)
+      const { body } = await fileIn(this.#body(transfer), uploadType(request.headers), { entry, hash })
       for await (const _ of body);
     } catch (error) {
       throw transfer.reason ?? error
@@ -141,16 +151,22 @@ export function bodyOf({ request, signal }: Transfer) {
   }
 }
 
-/** The file in a body, with its format by the headers, its name or its first bytes. */
-async function fileIn(source: AsyncIterable<Uint8Array>, type: BodyType, hash?: Hash) {
-  const file = type.boundary === undefined ? undefined : await fileOfForm(source, type.boundary)
+/**
+ * The file in a body, with its format by the headers, its name or its first bytes. The files of a form are an archive if
+ * all are to be read.
+ */
+async function fileIn(source: AsyncIterable<Uint8Array>, type: BodyType, { entry, hash }: BodyOptions) {
+  const files = type.boundary === undefined ? undefined : filesOfForm(source, type.boundary)
+  const file = (await files?.next())?.value
+  if (files && file && entry === '*' && uploadFormatOf(file.name)?.format !== 'zip')
+    return { format: 'zip', gzip: false, body: hashed(archiveOf(file, files), hash), name: '' } as const
   const { format, gzip, encoding } = file?.type ? partType(file.type) : type
   hash?.update(file ? `${file.name}\n` : '')
-  const body = hashed(file?.body ?? source, hash)
-  if (format) return { format, gzip, encoding, body }
+  const body = hashed(file && files ? alone(file, files) : source, hash)
+  if (format) return { format, gzip, encoding, body, name: file?.name }
   const peeked = await peek(body, SMALL_BYTES)
   const guessed = guessedFormat(peeked.head, file?.name)
-  return { format: guessed.format, gzip: gzip || guessed.gzip, encoding, body: peeked.body }
+  return { format: guessed.format, gzip: gzip || guessed.gzip, encoding, body: peeked.body, name: file?.name }
 }
 
 async function* hashed(body: AsyncIterable<Uint8Array>, hash: Hash | undefined) {
@@ -222,57 +238,4 @@ async function peek(source: AsyncIterable<Uint8Array>, bytes: number) {
       if (!whole) yield* rest
     })(),
   }
-}
-
-const HEAD_BYTES = 16 * 1024
-
-/**
- * Reads the only file of a form (RFC 7578), while it arrives. `type` is what the form says of it.
- * @throws ServerError `unsupported_media_type` if there is no file, or more than that
- */
-async function fileOfForm(source: AsyncIterable<Uint8Array>, boundary: string) {
-  const chunks = source[Symbol.asyncIterator]()
-  let held: Buffer = Buffer.alloc(0)
-  const more = async () => {
-    const next = await chunks.next()
-    if (next.done) throw unsupported('The form is cut off.')
-    held = Buffer.concat([held, next.value])
-  }
-  const opening = `--${boundary}\r\n`
-  let end = -1
-  for (; end < 0; end = held.indexOf('\r\n\r\n')) {
-    if (held.length > HEAD_BYTES) throw unsupported('The form does not begin with a file.')
-    await more()
-  }
-  const head = held.toString('utf8', 0, end)
-  const [, name] = /^content-disposition:.*;\s*filename="((?:[^"\\]|\\.)*)"/im.exec(head) ?? []
-  if (!head.startsWith(opening) || name === undefined) {
-    throw unsupported('A form has one file and no other fields: options are parameters in the URL.')
-  }
-  held = held.subarray(end + 4)
-  const closing = Buffer.from(`\r\n--${boundary}`)
-  async function* body(): AsyncGenerator<Uint8Array> {
-    for (;;) {
-      const at = held.indexOf(closing)
-      if (at >= 0) {
-        if (at > 0) yield held.subarray(0, at)
-        held = held.subarray(at + closing.length)
-        break
-      }
-      // The boundary may begin in this piece and end in the next one.
-      const sure = held.length - closing.length
-      if (sure > 0) {
-        yield held.subarray(0, sure)
-        held = held.subarray(sure)
-      }
-      await more()
-    }
-    while (held.length < 2) await more()
-    if (held.toString('latin1', 0, 2) !== '--') {
-      const others = 'Send each further file in a request of its own; POST appends its rows.'
-      throw unsupported(`A form has one file and no other fields. ${others}`)
-    }
-    while (!(await chunks.next()).done);
-  }
-  return { name, type: /^content-type:\s*([^\r\n]+)/im.exec(head)?.[1], body: body() }
 }

@@ -90,6 +90,19 @@ describe.each([
     expect(await rowsOf('mixed')).toBe('n,text,more\n2,b,\n3,,c\n4,d,\n')
   })
 
+  test('the rows of a union can have the name of their file', async () => {
+    const args = ['import', file('in'), '--repository', 'home', '--dataset', 'named', '--union']
+    expect((await run(...args, '--fileColumn', 'file')).code).toBe(0)
+    const rows = 'n,text,file\n4,d,deep/mar.ndjson\n3,c,feb.csv\n1,a,jan.csv.gz\n2,b,jan.csv.gz\n'
+    expect(await rowsOf('named')).toBe(rows)
+    const one = ['import', file('in/feb.csv'), '--repository', 'home', '--dataset', 'named', '--append']
+    expect((await run(...one, '--fileColumn', 'file')).code).toBe(0)
+    expect(await rowsOf('named')).toBe(`${rows}3,c,feb.csv\n`)
+    const taken = await run(...args, '--fileColumn', 'text')
+    expect(taken).toMatchObject({ code: 1, stdout: '0 files stored, 3 files refused\n' })
+    expect(taken.stderr).toContain('The file itself has a column "text": name another one with --fileColumn')
+  })
+
   test('of files that are all refused, no dataset is left', async () => {
     const args = ['--repository', 'home', '--dataset', 'none', '--union']
     expect(await run('import', file('mixed/1*'), ...args)).toMatchObject({

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
-import { useBench } from './support/helper.ts'
+import { column, useBench } from './support/helper.ts'
 import { zipOf } from './support/zips.ts'
 import { workbook } from './xlsx/workbooks.ts'
 
@@ -78,12 +78,88 @@ describe('a zip archive with several tables', () => {
     expect(error).toBeInstanceOf(EngineError)
     expect(error).toMatchObject({
       code: 'invalid_upload',
-      message: 'The archive holds several tables: name one of "a.csv", "sub/b.json" with entry=.',
+      message:
+        'The archive holds several tables: name one of "a.csv", "sub/b.json" with entry=, or read all of them with entry=*.',
       details: { option: 'entry', entries: ['a.csv', 'sub/b.json'] },
     })
     expect(await bench.refusal('zip', await zipOf(files), { options: { entry: 'c.csv' } })).toBe(
       '400 invalid_upload: The archive has no file "c.csv"; it has "a.csv", "sub/b.json".',
     )
+  })
+})
+
+describe('all tables of an archive', () => {
+  const all = (options = {}) => ({ options: { entry: '*', ...options } })
+
+  test('are read one after the other, in the types of the first', async () => {
+    const file = await zipOf({
+      'b.csv': 'n,t\n2,x\n1,y\n',
+      'readme.md': '# no',
+      'a.ndjson': '{"t":"z","n":3}',
+    })
+    const { shape, values, rows, entries, entry } = await bench.read('zip', file, all())
+    expect(shape).toEqual(['n: integer', 't: string'])
+    expect(values).toEqual([
+      ['2', 'x'],
+      ['1', 'y'],
+      ['3', 'z'],
+    ])
+    expect({ rows, entries, entry }).toEqual({ rows: 3, entries: ['b.csv', 'a.ndjson'], entry: undefined })
+  })
+
+  test('may add columns where these may be added, and lack some where that is allowed', async () => {
+    const file = await zipOf({ 'a.csv': 'n\n1\n', 'b.csv': 'n,t\n2,x\n', 'c.csv': 't,n\ny,3\n' })
+    const existing = [column('n', 'integer')]
+    expect(await bench.refusal('zip', file, all())).toContain('"b.csv": The upload has a column "t"')
+    const { shape, values } = await bench.read('zip', file, { ...all(), existing, addColumns: true })
+    expect(shape).toEqual(['n: integer', 't: string'])
+    expect(values).toEqual([
+      ['1', null],
+      ['2', 'x'],
+      ['3', 'y'],
+    ])
+    const fewer = await zipOf({ 'a.csv': 'n,t\n1,x\n', 'b.csv': 'n\n2\n' })
+    expect(await bench.refusal('zip', fewer, all())).toContain('"b.csv": The upload lacks the column "t"')
+    expect((await bench.read('zip', fewer, { ...all(), missing: 'null' })).values).toEqual([
+      ['1', 'x'],
+      ['2', null],
+    ])
+    expect(await bench.refusal('zip', fewer, { ...all(), existing, missing: 'keep' })).toBe(
+      '400 invalid_option: An upsert of several files needs missing=null.',
+    )
+  })
+
+  test('are one with the fault of the file that has it, and nothing is left', async () => {
+    const file = await zipOf({ 'a.csv': 'n\n1\n', 'b.csv': 'n\nx\n' })
+    expect(await bench.refusal('zip', file, all())).toBe(
+      '400 invalid_upload: "b.csv": Row 1, column "n": "x" is not an integer.',
+    )
+    expect(await bench.refusal('zip', gzipSync('a\n1\n'), all())).toContain('no archive of several')
+  })
+
+  test('are read with the options that fit to their formats', async () => {
+    const file = await zipOf({ 'a.csv': 'n;t\n1,5;x\n', 'b.xlsx': await BOOK() })
+    const given = { ...all({ dialect: 'auto' }), missing: 'null' } as const
+    expect((await bench.read('zip', file, given)).values).toEqual([
+      ['1.5', 'x'],
+      ['7.0', null],
+    ])
+    const alike = await zipOf({ 'a.csv': 'n;t\n1,5;x\n', 'b.csv': 'n;t\n2,25;y\n' })
+    expect((await bench.read('zip', alike, all({ dialect: 'auto' }))).options).toEqual({
+      decimal: ',',
+      delimiter: ';',
+      entry: '*',
+    })
+  })
+
+  test('can have their names in a column', async () => {
+    const file = await zipOf({ 'a.csv': 'n\n1\n', 'sub/b.csv': 'n\n2\n' })
+    const { shape, values } = await bench.read('zip', file, { ...all(), fileColumn: { column: 'file' } })
+    expect(shape).toEqual(['n: integer', 'file: string'])
+    expect(values).toEqual([
+      ['1', 'a.csv'],
+      ['2', 'sub/b.csv'],
+    ])
   })
 })
 

@@ -1,11 +1,13 @@
 import { stat } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Entry } from 'yauzl'
 import type { Duck } from '../../duckdb/duck.ts'
-import { hint } from '../../errors.ts'
+import { EngineError, hint, invalidOption } from '../../errors.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
 import { readStart, spool, unpack, unpackingTo } from '../file.ts'
+import { rewriteParts } from '../parts/parts.ts'
 import { checkUploadOptions, type IngestResult, type ReadRequest, type UploadOptions } from '../request.ts'
-import { malformed, quoteValue } from '../text/errors.ts'
+import { malformed, quoteValue, withDetails } from '../text/errors.ts'
 import {
   BINARY_BYTES,
   binaryFormat,
@@ -21,35 +23,113 @@ const HEAD_BYTES = 4096
 /** How many entries an error lists. */
 const MOST_LISTED = 1_000
 
+type Ingest = (duck: Duck, request: ReadRequest) => Promise<IngestResult>
+
+/** The value of `entry` that means all tables of an archive. */
+const ALL = '*'
+
 /**
- * Reads the table in a zip archive, the entry that `entry` names, or the only one; or a file compressed with gzip or zstd. It is unpacked and read as any other
- * upload of its format.
+ * Reads the table in a zip archive, the entry that `entry` names, or the only one; or a file compressed with gzip or zstd.
+ * It is unpacked and read as any other upload of its format.
  * @param ingest reads that upload
  * @throws EngineError `invalid_upload`, which lists the `entries` where there are several
  */
-export async function ingestZip(
+export async function ingestZip(duck: Duck, request: ReadRequest, ingest: Ingest): Promise<IngestResult> {
+  const requested = request.options?.entry
+  const binary = binaryFormat(await readStart(request.file, BINARY_BYTES))
+  await using unpacked = new TemporaryFile(duck.tempDirectory)
+  if (binary === 'gzip' || binary === 'zstd') {
+    if (requested !== undefined)
+      throw malformed('The file is no archive of several: leave entry out.', { option: 'entry' })
+    await unpack(request, unpacked.path)
+    return await ingestFile(duck, request, { path: unpacked.path, entry: '' }, ingest)
+  }
+  await using zip = await ZipReader.open(request.file, request.limits.unpackedBytes, 'archive')
+  const entries = tablesIn(zip.entries)
+  if (requested === ALL && entries.length > 0) {
+    return { ...withEntry(await ingestAll(duck, request, zip, entries, ingest), ALL), entries }
+  }
+  const entry = choose(zip.entries, entries, requested)
+  await unpackEntry(request, zip, entry, unpacked.path)
+  const result = await ingestFile(duck, request, { path: unpacked.path, entry }, ingest)
+  return { ...withEntry(result, requested), entries, entry }
+}
+
+/** The same with `entry` among the options that were chosen, if it was given. */
+function withEntry(result: IngestResult, entry: string | undefined): IngestResult {
+  if (!result.options || entry === undefined) return result
+  return { ...result, options: { ...result.options, entry } }
+}
+
+/** Reads all tables of an archive, one after the other: those behind the first by the columns that there are then. */
+async function ingestAll(
   duck: Duck,
   request: ReadRequest,
-  ingest: (duck: Duck, request: ReadRequest) => Promise<IngestResult>,
+  zip: ZipReader,
+  entries: readonly string[],
+  ingest: Ingest,
 ): Promise<IngestResult> {
-  const { entry: requested, ...others } = request.options ?? {}
-  await using unpacked = new TemporaryFile(duck.tempDirectory)
-  const { entries, entry } = await unpackEntry(request, requested, unpacked.path)
-  const { format, gzip } = guessedFormat(await readStart(unpacked.path, HEAD_BYTES), entry)
+  const { missing = 'error', signal, target } = request
+  if (missing === 'keep')
+    throw invalidOption(`An upsert of several files needs ${hint('missing=null')}.`, 'missing')
+  await using files = new AsyncDisposableStack()
+  const temporary = () => files.use(new TemporaryFile(duck.tempDirectory)).path
+  const read: IngestResult[] = []
+  const parts: string[] = []
+  for (const entry of entries) {
+    await using unpacked = new TemporaryFile(duck.tempDirectory)
+    await unpackEntry(request, zip, entry, unpacked.path)
+    const part = temporary()
+    const existing = read.at(-1)?.columns ?? request.existing
+    const one = { ...request, existing, missing, target: part }
+    const result = await ingestFile(duck, one, { path: unpacked.path, entry }, ingest).catch((error) => {
+      throw error instanceof EngineError
+        ? withDetails(error, {}, `${quoteValue(entry)}: ${error.message}`)
+        : error
+    })
+    parts.push(part)
+    read.push(result)
+  }
+  const { columns: to, options, why } = read.at(-1)!
+  // Columns that a file has added are null in the rows of those before it.
+  for (const [index, { columns: from }] of read.entries()) {
+    if (from.length === to.length) continue
+    const wider = temporary()
+    await rewriteParts(duck, { parts: [parts[index]!], target: wider, from, to }, { signal })
+    parts[index] = wider
+  }
+  const written = await rewriteParts(duck, { parts, target, from: to, to }, { signal })
+  const isSame = read.every((one) => isDeepStrictEqual(one.options, options))
+  return {
+    ...written,
+    columns: to,
+    reasons: to.map((_, index) => read.find(({ reasons }) => reasons?.[index])?.reasons?.[index]),
+    ...(isSame && options && { options, why }),
+    warnings: read.flatMap(({ warnings = [] }, index) => warnings.map((one) => `${entries[index]}: ${one}`)),
+  }
+}
+
+/** Reads what was unpacked as an upload of its own. */
+async function ingestFile(
+  duck: Duck,
+  request: ReadRequest,
+  { path, entry }: { readonly path: string; readonly entry: string },
+  ingest: Ingest,
+): Promise<IngestResult> {
+  const { onProgress, fileColumn } = request
+  const { entry: _, ...others } = request.options ?? {}
+  const { format, gzip } = guessedFormat(await readStart(path, HEAD_BYTES), entry)
   if (format === 'zip')
     throw malformed(
       `${entry === '' ? 'What it holds' : quoteValue(entry)} is packed itself: unpack the outer file.`,
     )
-  const options = optionsFor(format, others)
-  const { onProgress } = request
   const { size: bytes } = await stat(request.file)
-  const result = await ingest(duck, {
+  return ingest(duck, {
     ...request,
-    ...{ file: unpacked.path, format, gzip, options },
+    ...{ file: path, format, gzip, options: optionsFor(format, others) },
+    fileColumn: fileColumn && { ...fileColumn, name: entry || fileColumn.name },
     onProgress: ({ rows }) => onProgress?.({ bytes, rows }),
   })
-  const chosen = result.options && { ...result.options, ...(requested !== undefined && { entry: requested }) }
-  return { ...result, ...(chosen && { options: chosen }), ...(entries && { entries, entry }) }
 }
 
 /** Those of the archive without `dialect` where the entry's format has none. @throws EngineError `invalid_option` */
@@ -59,21 +139,14 @@ function optionsFor(format: UploadFormat, { dialect, ...others }: UploadOptions)
   return options
 }
 
-async function unpackEntry(request: ReadRequest, requested: string | undefined, target: string) {
-  const { file, limits, signal } = request
-  const binary = binaryFormat(await readStart(file, BINARY_BYTES))
-  if (binary === 'gzip' || binary === 'zstd') {
-    if (requested !== undefined)
-      throw malformed('The file is no archive of several: leave entry out.', { option: 'entry' })
-    await unpack(request, target)
-    return { entry: '' }
-  }
-  await using zip = await ZipReader.open(file, limits.unpackedBytes, 'archive')
-  const entries = tablesIn(zip.entries)
-  const entry = choose(zip.entries, entries, requested)
-  const bounds = unpackingTo(limits.unpackedBytes, entry.compressedSize)
-  await spool(zip.read(entry), target, { ...bounds, signal })
-  return { entries, entry: entry.fileName }
+async function unpackEntry(
+  { limits, signal }: ReadRequest,
+  zip: ZipReader,
+  name: string,
+  target: string,
+): Promise<void> {
+  const entry = zip.entries.get(name)!
+  await spool(zip.read(entry), target, { ...unpackingTo(limits.unpackedBytes, entry.compressedSize), signal })
 }
 
 /** The files of known formats; where there is none, all files. */
@@ -83,20 +156,21 @@ function tablesIn(all: ReadonlyMap<string, Entry>): readonly string[] {
   return known.length > 0 ? known : files
 }
 
+/** The name of the entry to read. */
 function choose(
   all: ReadonlyMap<string, Entry>,
   tables: readonly string[],
   requested: string | undefined,
-): Entry {
-  const found = all.get(requested ?? (tables.length === 1 ? tables[0]! : ''))
-  if (found) return found
+): string {
+  const wanted = requested ?? (tables.length === 1 ? tables[0]! : '')
+  if (all.has(wanted)) return wanted
   if (tables.length === 0) throw malformed('The archive holds no file.')
   const entries = tables.slice(0, MOST_LISTED)
   const names = entries.slice(0, 20).map(quoteValue).join(', ')
   const more = tables.length > 20 ? ` and ${tables.length - 20} more` : ''
   throw malformed(
     requested === undefined
-      ? `The archive holds several tables: name one of ${names}${more} with ${hint('entry=')}.`
+      ? `The archive holds several tables: name one of ${names}${more} with ${hint('entry=')}, or read all of them with ${hint('entry=*')}.`
       : `The archive has no file ${quoteValue(requested)}; it has ${names}${more}.`,
     { option: 'entry', entries },
   )

@@ -11,8 +11,10 @@ import type { DeclaredColumn } from '../../../engine/types/columns.ts'
 import { type Column, type ColumnType, quoteLiteral } from '../../../engine/types/index.ts'
 import { ENGINE_STATUSES } from '../../../server/http/errors.ts'
 
+type Joining = 'missing' | 'addColumns' | 'fileColumn' | 'key'
+
 export type Given = Partial<
-  Pick<IngestRequest, 'existing' | 'declared' | 'gzip' | 'options' | 'limits'> &
+  Pick<IngestRequest, 'existing' | 'declared' | 'gzip' | 'options' | 'limits' | Joining> &
     NonNullable<Parameters<Jobs['ingest']>[1]>
 >
 
