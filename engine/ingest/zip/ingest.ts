@@ -7,7 +7,7 @@ import { TemporaryFile } from '../../util/whole-file.ts'
 import { readStart, spool, unpack, unpackingTo } from '../file.ts'
 import { rewriteParts } from '../parts/parts.ts'
 import { checkUploadOptions, type IngestResult, type ReadRequest, type UploadOptions } from '../request.ts'
-import { malformed, quoteValue, withDetails } from '../text/errors.ts'
+import { malformed, quoteValue, type UploadFault, withDetails } from '../text/errors.ts'
 import {
   BINARY_BYTES,
   binaryFormat,
@@ -83,9 +83,7 @@ async function ingestAll(
     const existing = read.at(-1)?.columns ?? request.existing
     const one = { ...request, existing, missing, target: part }
     const result = await ingestFile(duck, one, { path: unpacked.path, entry }, ingest).catch((error) => {
-      throw error instanceof EngineError
-        ? withDetails(error, {}, `${quoteValue(entry)}: ${error.message}`)
-        : error
+      throw error instanceof EngineError ? inEntry(error, entry) : error
     })
     parts.push(part)
     read.push(result)
@@ -107,6 +105,14 @@ async function ingestAll(
     ...(isSame && options && { options, why }),
     warnings: read.flatMap(({ warnings = [] }, index) => warnings.map((one) => `${entries[index]}: ${one}`)),
   }
+}
+
+/** The error of an entry, which names it, as each of its faults does. */
+function inEntry(error: EngineError, entry: string): EngineError {
+  const named = (text: string) => `${quoteValue(entry)}: ${text}`
+  const { errors } = (error.details ?? {}) as { readonly errors?: readonly UploadFault[] }
+  const faults = errors?.map((fault) => ({ ...fault, error: named(fault.error) }))
+  return withDetails(error, faults ? { errors: faults } : {}, named(error.message))
 }
 
 /** Reads what was unpacked as an upload of its own. */
