@@ -3,7 +3,8 @@ import { inferType, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { numbersIn } from './numbers.ts'
 import { isCode } from './open.ts'
 import { type ColumnSample, type FileFacts, VALUE_RULES } from './rules.ts'
-import { fieldReader, textReason } from './syntax.ts'
+import { LOOKED_AT, textReason } from './suggestions.ts'
+import { fieldReader } from './syntax.ts'
 import type { Field } from './tokenizer.ts'
 import { USUAL_NULLS } from './words.ts'
 
@@ -78,7 +79,7 @@ function readColumn(sample: Sample, file: FileFacts): ColumnReading {
     if (!finding) continue
     if ('ambiguous' in finding) {
       const { row, text } = finding.ambiguous
-      return { ...TEXT, is: 'ambiguous', because: textReason(row, text) }
+      return { ...TEXT, is: 'ambiguous', because: textReason(row, text, textsFrom(values, row)) }
     }
     options = { ...options, ...finding.options }
     why.push({ option, ...choiceOf(finding.shownBy) })
@@ -89,7 +90,8 @@ function readColumn(sample: Sample, file: FileFacts): ColumnReading {
   if (inferType(kinds) === 'string') {
     const { row, text } = values.find(({ text }) => (kindOf(text) & TEXT_KIND.text) !== 0) ?? values[0]!
     const is = kinds === TEXT_KIND.text ? 'text' : 'mixed'
-    return { ...TEXT, is, ...(missing.length > 0 && is === 'text' && { because: textReason(row, text) }) }
+    const isAll = missing.length > 0 && is === 'text'
+    return { ...TEXT, is, ...(isAll && { because: textReason(row, text, textsFrom(values, row)) }) }
   }
   if (missing.length > 0 && !file.given.nulls) {
     options = { ...options, nulls: [...new Set(missing.map(({ text }) => text))] }
@@ -97,6 +99,12 @@ function readColumn(sample: Sample, file: FileFacts): ColumnReading {
   }
   return { is: 'typed', options, why }
 }
+
+const textsFrom = (values: readonly Sampled[], from: number) =>
+  values
+    .filter(({ row }) => row >= from)
+    .slice(0, LOOKED_AT)
+    .map(({ text }) => text)
 
 /** A value of a column that is a name or a code as well: of persons called Nan, or 1e5 where no number has a point or a sign. */
 function openValue(kinds: number, { values, isNumber }: Sample, given: UploadOptions): Sampled | undefined {

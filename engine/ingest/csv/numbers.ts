@@ -5,10 +5,10 @@ const SYMBOL = USUAL_SYMBOLS.toSorted((a, b) => b.length - a.length)
   .map((symbol) => symbol.replace(/[$.]/g, '\\$&'))
   .join('|')
 const NUMBER = new RegExp(
-  `^\\s*([-+]?)(?:(${SYMBOL})\\s*)?([-+]?)([\\d.,][\\d.,' \u00a0\u202f]*)(?:[eE][-+]?\\d+)?\\s*(${SYMBOL})?\\s*$`,
+  `^\\s*([-+\u2212]?)(?:(${SYMBOL})\\s*)?([-+\u2212]?)([\\d.,][\\d.,'\u2019 \u00a0\u202f\u2009]*)(?:[eE][-+]?\\d+)?\\s*(${SYMBOL})?\\s*$`,
 )
 /** Digits in groups of three, perhaps with decimal places. */
-const GROUPED = /^(\d{1,3})([.,' \u00a0\u202f])\d{3}((?:\2\d{3})*)(?:([.,])(\d+))?$/
+const GROUPED = /^(\d{1,3})([.,'\u2019 \u00a0\u202f\u2009])\d{3}((?:\2\d{3})*)(?:([.,])(\d+))?$/
 const POINTED = /^(\d*)(?:([.,])(\d+))?$/
 const LONGEST = 60
 
@@ -56,7 +56,7 @@ export class Numbers {
       this.#lead = Math.min(this.#lead, lead.length)
       if (mark === decimal) return false
       const isEither = (mark === '.' || mark === ',') && more === '' && decimal === undefined
-      note(isEither ? this.either : this.groups, /\s/.test(mark!) ? ' ' : mark!)
+      note(isEither ? this.either : this.groups, /\s/.test(mark!) ? ' ' : mark!.replace('\u2019', "'"))
       if (decimal !== undefined) note(this.decimals, decimal)
     } else {
       const [, whole = '', mark, places = ''] = pointed ?? POINTED.exec(body) ?? []
@@ -69,7 +69,7 @@ export class Numbers {
     }
     note(this.symbols, before ?? after ?? '')
     this.#lengths.add(body.replace(/\D/g, '').length)
-    this.#isNegative ||= sign === '-' || inner === '-'
+    this.#isNegative ||= /[-\u2212]/.test(sign + inner)
     this.#isExponential ||= /e[-+]?\d+\D*$/i.test(value.text)
     return true
   }

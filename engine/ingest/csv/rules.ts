@@ -12,7 +12,7 @@ const DATE_FORMS = [
 ]
 const readers = new Map<string, (text: string) => string | undefined>()
 
-function dateIn(form: string): (text: string) => string | undefined {
+export function dateIn(form: string): (text: string) => string | undefined {
   const reader = readers.get(form) ?? dateReader(form)
   readers.set(form, reader)
   return reader

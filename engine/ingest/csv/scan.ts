@@ -15,7 +15,8 @@ import {
   TOO_LONG,
 } from '../text/errors.ts'
 import { accepts, certainKinds, DOUBTFUL, holdsEmpty, inferType, TEXT_KIND } from '../text/text-kinds.ts'
-import { otherEncoding, textReason } from './syntax.ts'
+import { lookAt, type TextFindings, textReason, withOptions } from './suggestions.ts'
+import { otherEncoding } from './syntax.ts'
 import { Tokenizer } from './tokenizer.ts'
 
 /** The column that one field of each record belongs to. */
@@ -58,7 +59,7 @@ export class CsvScan {
   readonly #widths: Float64Array
   /** Per field: the kinds that have been seen and are accepted without a look at the value itself. */
   readonly #certain: Int32Array
-  readonly #reasons: (TextReason | undefined)[]
+  readonly #texts: TextFindings[]
   readonly #doubtful: (TextReason | undefined)[]
   readonly #options: UploadOptions | undefined
   readonly #faults = new Faults()
@@ -85,7 +86,7 @@ export class CsvScan {
     this.#empties = new Float64Array(fields.length)
     this.#widths = new Float64Array(fields.length)
     this.#certain = new Int32Array(fields.length)
-    this.#reasons = fields.map(() => undefined)
+    this.#texts = fields.map(() => ({ reason: undefined, looked: [] }))
     this.#doubtful = fields.map(() => undefined)
   }
 
@@ -104,7 +105,7 @@ export class CsvScan {
       nulls: [...this.#nulls],
       empties: [...this.#empties],
       widths: [...this.#widths],
-      reasons: this.#reasons,
+      reasons: this.#texts.map(withOptions),
       doubtful: this.#doubtful,
       longest: this.#longest,
       quotes,
@@ -182,9 +183,9 @@ export class CsvScan {
     const text = this.#tokenizer.text(buffer, field)
     if (kind & DOUBTFUL) this.#doubtful[field] ??= textReason(row, text)
     if (type === undefined) {
-      this.#certain[field]! |= kind
-      if (inferType(found | kind) === 'string')
-        this.#reasons[field] ??= textReason(row, text, inferType(found), kind)
+      const isText = inferType(found | kind) === 'string'
+      const isOpen = isText && lookAt(this.#texts[field]!, row, text, inferType(found), kind)
+      if (!isOpen) this.#certain[field]! |= kind
       return
     }
     if (!accepts(type, kind, true, () => text, this.#options))

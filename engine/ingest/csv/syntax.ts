@@ -1,13 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { EngineError, hint, invalidOption } from '../../errors.ts'
-import type { ColumnType } from '../../types/index.ts'
 import { isUtf8Piece, readStart } from '../file.ts'
 import type { UploadOptions } from '../request.ts'
 import { type KnownColumns, UNKNOWN_COLUMN } from '../targets.ts'
-import { KEPT, LONGEST_RECORD, malformed, plainReason, quoteValue, type TextReason } from '../text/errors.ts'
+import { LONGEST_RECORD, malformed, quoteValue } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { type Field, Tokenizer } from './tokenizer.ts'
-import { USUAL_NULLS, USUAL_SYMBOLS } from './words.ts'
 
 const QUOTE = 0x22
 /** The byte order mark of UTF-8. */
@@ -120,6 +118,9 @@ function parseHeader(bytes: Buffer, delimiter: string, whole: boolean): CsvHeade
   }
   const start = bytes.indexOf(BOM) === 0 ? BOM.length : 0
   if (whole && start === bytes.length) throw malformed(EMPTY)
+  if (whole && bytes.toString('utf8', start).trim() === '') {
+    throw malformed('The file has blank lines only: its first line must be a header with the column names.')
+  }
   // Lines that end with CR alone are rewritten.
   if (!bytes.includes('\n') && /\r[\s\S]/.test(bytes.toString('latin1'))) {
     return { names: [], end: 0, newline: 'none', awkward: true }
@@ -138,14 +139,16 @@ function parseHeader(bytes: Buffer, delimiter: string, whole: boolean): CsvHeade
 }
 
 /**
- * Refuses a header of a single name that holds another delimiter, such as a semicolon: the file was meant to have more
- * columns. The name is accepted if the dataset or the request has a column of this name.
+ * Refuses a header that is blank, and one of a single name that holds another delimiter, such as a semicolon: the file was
+ * meant to have more columns. The name is accepted if the dataset or the request has a column of this name.
  */
 export function refuseOtherDelimiters(
   [name = '', ...others]: readonly string[],
   known: KnownColumns,
   delimiter: string,
 ): void {
+  if (name === '' && others.length === 0)
+    throw malformed('The first line is blank: it must be a header with the column names.')
   const found = [';', '\t', '|'].find((other) => other !== delimiter && name.includes(other))
   if (!found || others.length > 0 || known.columns.some((column) => column.name === name)) return
   const usual =
@@ -225,31 +228,36 @@ function kindsRead({ nulls = [], booleans = [], decimal, dates, symbols = [] }: 
   return words | days | (decimal === ',' ? POINTED_KINDS : 0)
 }
 
+/** What is written between thousands in place of a blank or an apostrophe: blanks that don't break, thin and curly ones. */
+const ALIKE: Readonly<Record<string, string>> = { ' ': '[ \u00a0\u202f\u2009]', "'": "['\u2019]" }
+
 /**
  * Makes a function that reads numbers with a comma before their decimal places, with a character between thousands or
  * with symbols around them, and returns them as our own csv has them; undefined for all other texts.
  */
 function numberReader({
-  decimal = '.',
+  decimal,
   thousands,
   symbols = [],
 }: UploadOptions): (text: string) => string | undefined {
-  if (decimal === '.' && thousands === undefined && symbols.length === 0) return () => undefined
-  // A blank between thousands is often one that does not break.
-  const between = thousands === ' ' ? '[ \u00a0\u202f]' : `\\${thousands}`
+  if (decimal === undefined && thousands === undefined && symbols.length === 0) return () => undefined
+  const between = ALIKE[thousands ?? ''] ?? `\\${thousands}`
+  const point = decimal ?? '.'
   const grouped = thousands === undefined ? '' : `|\\d{1,3}(?:${between}\\d{3})+`
-  const places = `\\${decimal}\\d+`
+  const places = `\\${point}\\d+`
   const any = symbols.map((symbol) => symbol.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|')
-  // Without symbols, whole numbers are as our own csv has them. Blanks next to blanks would take quadratic time.
+  // Without symbols, whole numbers are as our own csv has them, but for those with the minus of typesetters. Blanks next
+  // to blanks would take quadratic time.
   const [before, behind, whole] =
-    any === '' ? ['', '', ''] : [`(?:(?:${any})\\s*)?`, `(?:\\s*(?:${any}))?`, '|\\d+']
+    any === '' ? ['', '', '|(?<=\u2212)\\d+'] : [`(?:(?:${any})\\s*)?`, `(?:\\s*(?:${any}))?`, '|\\d+']
   const digits = `(?:(?:\\d*${grouped})${places}${grouped}${whole})(?:[eE][-+]?\\d+)?`
-  const number = new RegExp(`^\\s*([-+]?)${before}([-+]?${digits})${behind}\\s*$`)
+  const number = new RegExp(`^\\s*([-+\u2212]?)${before}([-+\u2212]?${digits})${behind}\\s*$`)
   const separators = thousands === undefined ? undefined : new RegExp(between, 'g')
   return (text) => {
     const [, sign, digits] = number.exec(text) ?? []
-    if (digits === undefined || (sign && /^[-+]/.test(digits))) return undefined
-    const plain = sign + (separators ? digits.replace(separators, '') : digits).replace(decimal, '.')
+    if (digits === undefined || (sign && /^[-+\u2212]/.test(digits))) return undefined
+    const joined = sign + (separators ? digits.replace(separators, '') : digits)
+    const plain = joined.replace(point, '.').replace('\u2212', '-')
     return plain === text ? undefined : plain
   }
 }
@@ -319,61 +327,4 @@ function hourOf(shown: number, half: string | undefined): number | undefined {
   if (half === undefined) return shown
   if (shown < 1 || shown > 12) return undefined
   return (shown % 12) + (/p/i.test(half) ? 12 : 0)
-}
-
-/** What is often meant by texts, and the options with which they are read as that. */
-const SUGGESTIONS: readonly (readonly [RegExp, ...string[]])[] = [
-  [/^[-+]?\d{1,3}(\.\d{3})+,\d+$/, 'decimal=,&thousands=.'],
-  [/^[-+]?[1-9]\d{0,2},\d{3}$/, 'thousands=,', 'decimal=,'],
-  [/^[-+]?\d{1,3}(,\d{3})+(\.\d+)?$/, 'thousands=,'],
-  [/^[-+]?[1-9]\d{0,2}\.\d{3}$/, 'decimal=,&thousands=.', 'decimal=.'],
-  [/^[-+]?\d{1,3}(\.\d{3}){2,}$/, 'decimal=,&thousands=.'],
-  [/^[-+]?\d{1,3}([ \u00a0\u202f]\d{3})+(,\d+)?$/, 'decimal=,&thousands=%20'],
-  [/^[-+]?\d*,\d+$/, 'decimal=,'],
-  [/^-?(0|[1-9]\d*)?\.\d+$|^[1-9]\d*[eE]\d+$/, 'decimal=.'],
-]
-/** The first of two numbers up to 12 may be either. Whoever is offered days first learns of the option. */
-const SUGGESTED_DATES = [
-  ...['D.M.YYYY', 'D/M/YYYY', 'M/D/YYYY', 'YYYY/M/D', 'D-M-YYYY', 'M-D-YYYY'],
-  ...['D.M.YY', 'D/M/YY', 'M/D/YY', 'YY/M/D', 'DDMMMYYYY', 'YYYY-M-D'],
-]
-
-const DATES = TEXT_KIND.date | TEXT_KIND.timestamp | TEXT_KIND.timestamptz | TEXT_KIND.timestamptzMinutes
-
-function suggestionsFor(value: string): readonly string[] {
-  if (value.length > KEPT) return []
-  const [, ...found] = SUGGESTIONS.find(([pattern]) => pattern.test(value)) ?? []
-  if (found.length > 0) return found
-  if (USUAL_NULLS.includes(value)) return [`nulls=${encodeURIComponent(value)}`]
-  const symbol = /\d/.test(value)
-    ? USUAL_SYMBOLS.find((one) => value.startsWith(one) || value.endsWith(one))
-    : undefined
-  if (symbol !== undefined) {
-    const more = suggestionsFor(value.replace(symbol, '').trim()).map((one) => `&${one}`)
-    return (more.length > 0 ? more : ['']).map((one) => `symbols=${encodeURIComponent(symbol)}${one}`)
-  }
-  // A moment is one already, and no form makes one of 24:00.
-  if (kindOf(value) !== TEXT_KIND.text) return []
-  const isRead = (form: string) => kindOf(dateReader(form)(value) ?? '') & DATES
-  return SUGGESTED_DATES.filter(isRead).map((form) => `dates=${form}`)
-}
-
-const PLAIN_NUMBERS = TEXT_KIND.integer | TEXT_KIND.fraction | TEXT_KIND.whole
-
-/**
- * @param above the type that the column would have without this value and those behind it
- * @param kind as which the value was read: no option reads a number in another way
- */
-export function textReason(
-  row: number,
-  value: string,
-  above: ColumnType = 'string',
-  kind: number = TEXT_KIND.text,
-): TextReason {
-  const [better, or] = (kind & PLAIN_NUMBERS) !== 0 ? [] : suggestionsFor(value)
-  return {
-    ...plainReason(row, value, above),
-    ...(better !== undefined && { try: better }),
-    ...(or !== undefined && { or }),
-  }
 }

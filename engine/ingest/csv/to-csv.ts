@@ -35,6 +35,7 @@ import { asText, columnReader, ownReader, withTexts } from './column-readers.ts'
 import { Footer } from './footer.ts'
 import { ambiguousValue, leftOpen } from './open.ts'
 import { Requoting } from './quoting.ts'
+import { textReason } from './suggestions.ts'
 import {
   BOM,
   EMPTY,
@@ -43,7 +44,6 @@ import {
   otherEncoding,
   refuseOtherDelimiters,
   refuseRowAsHeader,
-  textReason,
 } from './syntax.ts'
 import { Tokenizer } from './tokenizer.ts'
 import { inUtf8, notEncoded } from './transcoder.ts'

@@ -92,6 +92,9 @@ function advice(text: string, type: ColumnType, isText: boolean): string {
   if (lacksZone(text, type)) {
     return ` Add its offset, such as Z or +02:00; for a whole upload, ${hint('zone=Europe/Berlin')} says which zone's clocks show it.`
   }
+  if (text.includes('\u2212') && /^(integer|double|decimal)/.test(type)) {
+    return ' Its minus is the character U+2212: send a hyphen, -.'
+  }
   if (type === 'binary') {
     return isText ? ' Bytes are sent in base64, padded with =.' : ' Bytes are sent as text in base64.'
   }

@@ -3,7 +3,7 @@ import type { FileMetadata } from '../../types/file-metadata.ts'
 import type { ColumnType } from '../../types/index.ts'
 import type { Contents } from '../contents.ts'
 import type { CsvFindings } from '../csv/scan.ts'
-import { textReason } from '../csv/syntax.ts'
+import { isLooking, lookAt, type TextFindings, textReason, withOptions } from '../csv/suggestions.ts'
 import type { UnnamedColumns, UploadOptions } from '../request.ts'
 import { fieldsOf, type Target } from '../targets.ts'
 import {
@@ -48,7 +48,7 @@ export interface Rewritten extends Contents {
 }
 
 /** What has been found in a field of a format that tells text from numbers. */
-export interface FieldFindings {
+export interface FieldFindings extends TextFindings {
   /** The kinds of the values that are not text. */
   scalars: number
   /** The kinds of the values that are text. */
@@ -59,8 +59,6 @@ export interface FieldFindings {
   empties: number
   /** Bytes of their texts. */
   width: number
-  /** Why the column is text. */
-  reason: TextReason | undefined
   /** The first value that may mean something else, such as 2.500. */
   doubtful: TextReason | undefined
 }
@@ -181,7 +179,7 @@ export class CellWriter {
       nulls: fields.map(({ values }) => rows - values),
       empties: fields.map(({ empties }) => empties),
       widths: fields.map(({ width }) => width),
-      reasons: fields.map(({ reason }) => reason),
+      reasons: fields.map(withOptions),
       doubtful: fields.map(({ doubtful }) => doubtful),
       longest,
       quotes,
@@ -224,7 +222,16 @@ export function kindOfEmpty({ empty }: UploadOptions = {}): number {
 }
 
 export function nothingFound(): FieldFindings {
-  return { scalars: 0, texts: 0, values: 0, empties: 0, width: 0, reason: undefined, doubtful: undefined }
+  return {
+    scalars: 0,
+    texts: 0,
+    values: 0,
+    empties: 0,
+    width: 0,
+    reason: undefined,
+    looked: [],
+    doubtful: undefined,
+  }
 }
 
 /**
@@ -311,21 +318,21 @@ export class TypedRows {
     if (kind & DOUBTFUL) field.doubtful ??= textReason(this.rows + 1, text)
     const isNew = field.scalars !== scalars || field.texts !== texts
     // The value by which a column becomes text is noted.
-    if (type === undefined && isNew && kind !== TEXT_KIND.empty && inferTyped(field) === 'string') {
+    const isShown = type === undefined && (isNew || isLooking(field)) && kind !== TEXT_KIND.empty
+    if (isShown && inferTyped(field) === 'string') {
       const above = inferTyped({ scalars, texts })
       // The options that read texts as numbers are for formats that do not tell these apart.
-      field.reason ??=
-        isText === undefined
-          ? textReason(this.rows + 1, text, above, kind)
-          : plainReason(this.rows + 1, text, above)
+      if (isText === undefined) lookAt(field, this.rows + 1, text, above, kind)
+      else field.reason ??= plainReason(this.rows + 1, text, above)
     }
     this.#write(field, text)
   }
 
   /** Writes a value as it stands in a buffer, in a line; its text is looked at only if its kind is a new one. */
   line(buffer: Buffer, from: number, to: number, kind: number): void {
-    const { scalars, certain } = this.#fields[this.#field]!
-    if ((kind & ~(scalars & certain)) !== 0) return void this.value(buffer.toString('utf8', from, to), kind)
+    const next = this.#fields[this.#field]!
+    if ((kind & ~(next.scalars & next.certain)) !== 0 || isLooking(next))
+      return void this.value(buffer.toString('utf8', from, to), kind)
     const field = this.#begin()
     field.values++
     field.width += to - from

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Duck } from '../../duckdb/duck.ts'
 import { hint } from '../../errors.ts'
 import { ingestRewritten } from '../csv/ingest.ts'
-import { textReason } from '../csv/syntax.ts'
+import { withOptions } from '../csv/suggestions.ts'
 import { USUAL_NULLS } from '../csv/words.ts'
 import { type Detected, inDialect } from '../dialect.ts'
 import { FileSink, unpacksTooLarge } from '../file.ts'
@@ -332,5 +332,5 @@ function headerOf(cells: readonly SheetCell[], width: number): string[] {
 /** The reason why a column is text, with the option that may help: a word for nothing. */
 function withNulls(reason: TextReason | undefined): TextReason | undefined {
   const isWord = reason && USUAL_NULLS.includes(reason.value)
-  return isWord ? textReason(reason.row, reason.value, reason.above) : reason
+  return isWord ? withOptions({ reason, looked: [reason.value] }) : reason
 }
