@@ -76,7 +76,7 @@ const TABLES: Readonly<Record<string, [string, string][]>> = {
     ['k,v\n1,1.10\n2,1.20', 'v: double = 1.1 / 1.2'],
     ['k,v\n1,0.1\n2,0.10', 'v: string (0.10 | decimal=.) = 0.1 / 0.10'],
     ['k,v\n1,− 5\n2,6', 'v: string (− 5) = − 5 / 6'],
-    ['k,v\n1,−5\n2,6', 'v: string (−5) = −5 / 6'],
+    ['k,v\n1,−5\n2,6', 'v: string (−5 | decimal=.) = −5 / 6'],
   ],
   symbols: [
     ['k,v\n1,5 kr\n2,7 kr', 'v: integer = 5 / 7'],

@@ -76,7 +76,6 @@ test.each([
   '\n\n',
   '\r\n',
   '  \n \n',
-  '\t\n',
 ])('a file of blank lines has neither a header nor rows: %j', async (text) => {
   const says = 'The file has blank lines only: its first line must be a header with the column names.'
   expect(await bench.refusal('csv', text)).toBe(`400 invalid_upload: ${says}`)
