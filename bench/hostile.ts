@@ -1,11 +1,12 @@
 /**
- * What one account notices while another does its worst: `node bench/hostile.ts [--seconds 120] [--core N]`. The hostile
- * account runs joins that never end, exports that sort and group wide rows, uploads, and clients that hardly read; the
- * other sends one small request after another, never the same twice. Everything stays on 127.0.0.1 and ends by itself.
+ * What one account notices while another does its worst: `node bench/hostile.ts [--seconds 120] [--memory 2GiB] [--core N]`.
+ * The hostile account runs joins that never end, exports that sort and group wide rows, uploads, and clients that hardly
+ * read; the other sends one small request after another, never the same twice. Everything stays on 127.0.0.1 and ends by
+ * itself. `--memory` is `engine.memoryLimit`, which its statements reach: below it memory only shows which of them run.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,12 +18,16 @@ const ROWS = 300_000
 const LINES = 8
 
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '120' }, core: { type: 'string' } },
+  options: {
+    seconds: { type: 'string', default: '120' },
+    memory: { type: 'string', default: '2GiB' },
+    core: { type: 'string' },
+  },
 })
 const seconds = Math.min(Number(values.seconds), 3_600)
 const core = values.core === undefined ? undefined : Number(values.core)
 if (!(seconds > 0) || (core !== undefined && !Number.isSafeInteger(core))) {
-  console.error('usage: node bench/hostile.ts [--seconds N] [--core N]')
+  console.error('usage: node bench/hostile.ts [--seconds N] [--memory 2GiB] [--core N]')
   process.exit(2)
 }
 
@@ -38,7 +43,10 @@ let unique = 0
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-hostile-'))
 const data = join(folder, 'data')
 try {
-  await using service = await startService(data, core === undefined ? {} : { core })
+  const config = join(folder, 'config.json')
+  writeFileSync(config, JSON.stringify({ engine: { memoryLimit: values.memory } }))
+  const environment = { PARQUETRY_CONFIG: config }
+  await using service = await startService(data, { environment, ...(core !== undefined && { core }) })
   const wide = await wideTable()
   const hostile = await owner(service, 'hostile', readFileSync(wide), 'application/vnd.apache.parquet')
   const small = Array.from({ length: 5_000 }, (_, n) => `${n},${n % 97},name ${n % 13}\n`).join('')
@@ -143,6 +151,7 @@ async function watch(
   for (let line = 0; line < lines; line++) {
     const times: number[][] = kinds.map(() => [])
     const failed = new Map<string, number>()
+    let peak = 0
     const until = performance.now() + (time * 1_000) / lines
     while (performance.now() < until) {
       for (const [at, ask] of small.entries()) {
@@ -155,14 +164,15 @@ async function watch(
         if (status !== 200) failed.set(refused, (failed.get(refused) ?? 0) + 1)
       }
       await sleep(100)
+      peak = Math.max(peak, vitals(attacker).memory)
     }
     const shown = kinds.map(
       (kind, at) => `${kind} ${quantile(times[at]!, 0.5)}/${quantile(times[at]!, 0.99)}`,
     )
-    const { memory, handles, processes } = vitals(attacker)
+    const { handles, processes } = vitals(attacker)
     console.log(
       `  p50/p99 in ms: ${shown.join(', ')} of ${times[0]!.length} each; refused ${JSON.stringify(Object.fromEntries(failed))}; ` +
-        `${memory} MiB and ${handles} descriptors in ${processes} processes; ${temporary()}`,
+        `at most ${peak} MiB, ${handles} descriptors in ${processes} processes; ${temporary()}`,
     )
   }
 }

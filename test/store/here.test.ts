@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -169,7 +170,7 @@ test('rows that are read in this process are those that a reader process makes o
   expect(counts.failed).toBeGreaterThan(2)
 })
 
-test('an append starts no process, and waits for the disk of the catalog once', async () => {
+test('an append starts no process, waits for the disk of the catalog once, and for libuv only to sync', async () => {
   const dataset = await table()
   const append = (integer: number) =>
     dataset.append({ format: 'json', missing: 'null', body: Buffer.from(JSON.stringify([{ integer }])) })
@@ -177,13 +178,18 @@ test('an append starts no process, and waits for the disk of the catalog once', 
   await engine.settled()
   const exec = vi.spyOn(DatabaseSync.prototype, 'exec')
   const write = vi.spyOn(Socket.prototype, 'write')
+  let files = 0
+  const hook = createHook({ init: (_, type) => void (files += Number(type.startsWith('FSREQ'))) }).enable()
   try {
     await append(2)
+    // The file and its folder.
+    expect(files).toBe(2)
     const said = exec.mock.calls.map(([sql]) => sql).filter((sql) => /COMMIT|synchronous/.test(sql))
     const unsynced = said.join('; ').replaceAll(/[^;]*NORMAL; COMMIT; [^;]*FULL/g, '')
     expect(unsynced.match(/COMMIT/g)).toHaveLength(1)
     expect(write).not.toHaveBeenCalled()
   } finally {
+    hook.disable()
     vi.restoreAllMocks()
   }
 })
