@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { signIn, UNSEEN, visit, withoutBrowser } from './support/browser.ts'
 import { fillStage, PAGES } from './support/pages.ts'
@@ -25,8 +26,7 @@ describe.skipIf(withoutBrowser())('every page', () => {
       await page.setViewportSize({ width, height: 844 })
       for (const place of PAGES) {
         await walked.go(place)
-        await page.locator('main .loading').first().waitFor({ state: 'detached' })
-        await page.waitForLoadState('networkidle')
+        await walked.visitor.settled()
         const { left, overflow } = await page.evaluate(() => ({
           left: document.querySelector('h1')!.getBoundingClientRect().left,
           overflow: document.documentElement.scrollWidth - innerWidth,
@@ -209,14 +209,62 @@ describe.skipIf(withoutBrowser())('every page', () => {
     await page.setViewportSize({ width: 1280, height: 800 })
   })
 
-  it('makes a link that needs no key', async () => {
+  it('goes by keys alone from a file through a filter and a saved query to a link that needs no key', async () => {
     const { page } = walked.visitor
-    await walked.go('datasets/1?view=share')
-    await page.getByRole('button', { name: 'Make a link' }).click()
-    const link = await page.getByTestId('link').textContent()
-    const answer = await fetch(link!)
-    expect([answer.status, answer.headers.get('row-count')]).toEqual([200, '100'])
+    const { keyboard } = page
+    const reach = async (target: Locator) => {
+      const isFocused = () => target.evaluate((it) => it === document.activeElement)
+      await target.waitFor({ state: 'attached' })
+      for (let tabs = 0; !(await isFocused()); tabs += 1) {
+        expect(tabs, `${target} is reached by Tab`).toBeLessThan(60)
+        await keyboard.press('Tab')
+      }
+    }
+    const press = async (name: string, key = 'Enter') => {
+      await reach(page.getByRole('button', { name, exact: true }))
+      await keyboard.press(key)
+    }
+    const chosen = page.waitForEvent('filechooser')
+    await keyboard.press('g')
+    await keyboard.press('u')
+    await page.getByRole('heading', { name: 'New dataset' }).waitFor()
+    await reach(page.locator('input[type=file]'))
+    await keyboard.press('Enter')
+    const chooser = await chosen
+    const rows = 'town,people\nOslo,700000\nHamar,32000\nBergen,290000\n'
+    await chooser.setFiles({ name: 'places.csv', mimeType: 'text/csv', buffer: Buffer.from(rows) })
+    await page.getByText('2 columns, 3 rows.').waitFor()
+    await reach(page.getByLabel('Name of the dataset'))
+    await keyboard.type('places by keys')
+    await keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'places by keys', level: 1 }).waitFor()
+    await page.getByRole('gridcell', { name: 'Hamar' }).waitFor()
+    await keyboard.press('f')
+    await keyboard.type('people gt 100000')
+    await keyboard.press('Enter')
+    await page.getByTestId('row-count').getByText('2 of 3 rows').waitFor()
+    await keyboard.press('Escape')
+    await press('Filter 1 condition')
+    await press('Show as SQL', 'Space')
+    await page.getByText('2 rows, 2 columns').waitFor()
+    await press('Save as dataset')
+    await reach(page.getByRole('dialog').getByLabel('Name of the dataset'))
+    await keyboard.type('large by keys')
+    await keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'large by keys', level: 1 }).waitFor()
+    await reach(page.getByRole('tab', { name: 'Table' }))
+    await keyboard.press('ArrowLeft')
+    await press('Make a link')
+    const answer = await fetch((await page.getByTestId('link').textContent())!)
+    expect(await answer.text()).toBe('town,people\nOslo,700000\nBergen,290000\n')
     await walked.expectClean('share')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await walked.go('account')
+    const link = page
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('button', { name: /End the link/ }) })
+    expect((await link.locator('strong').boundingBox())!.width).toBeGreaterThan(100)
+    await page.setViewportSize({ width: 1280, height: 800 })
   })
 
   it('offers no box for a key where a provider takes none', async () => {

@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Page, type Request } from 'playwright-core'
 
 const CANDIDATES = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/google-chrome']
 
@@ -25,6 +24,8 @@ export interface Visitor extends AsyncDisposable {
   readonly complaints: string[]
   /** From now on, refusals with this status at addresses that hold this text are part of the test. */
   expectRefusal(status: number, address: string): void
+  /** Resolves once the page waits for no response, shows nothing that loads, and has drawn what it has. */
+  settled(): Promise<void>
 }
 
 const ARGUMENTS = [
@@ -38,21 +39,18 @@ const ARGUMENTS = [
   '--disable-sync',
 ]
 
-/** A browser of its own, with a new profile, that may talk to one address alone. */
+/** One browser for all files of a process, with whose end it ends. */
+let browser: Promise<Browser> | undefined
+
+/** A profile of its own, that may talk to one address alone. */
 export async function visit(
   origin: string,
   size = { width: 1280, height: 800 },
   options: { readonly bypassCSP?: boolean } = {},
 ): Promise<Visitor> {
-  const profile = mkdtempSync(join(tmpdir(), 'parquetry-browser-'))
-  const context: BrowserContext = await chromium.launchPersistentContext(profile, {
-    executablePath: browserPath!,
-    args: ARGUMENTS,
-    ...options,
-    viewport: size,
-    acceptDownloads: true,
-  })
-  const page = context.pages()[0] ?? (await context.newPage())
+  browser ??= chromium.launch({ executablePath: browserPath!, args: ARGUMENTS })
+  const context = await (await browser).newContext({ ...options, viewport: size })
+  const page = await context.newPage()
   page.setDefaultTimeout(30_000)
   const complaints: string[] = []
   const refusals: { status: number; address: string }[] = []
@@ -68,7 +66,11 @@ export async function visit(
     const followsNothing = message.text().includes('status of 404') && /\/datasets\/\d+\/source$/.test(url)
     if (!expected && !followsNothing) complaints.push(`${message.type()}: ${message.text()} ${url}`)
   })
+  const open = new Set<Request>()
+  context.on('requestfinished', (request) => open.delete(request))
+  context.on('requestfailed', (request) => open.delete(request))
   context.on('request', (request) => {
+    open.add(request)
     const url = request.url()
     if (!url.startsWith(`${origin}/`) && !url.startsWith(`blob:${origin}/`))
       complaints.push(`foreign: ${url}`)
@@ -77,10 +79,15 @@ export async function visit(
     page,
     complaints,
     expectRefusal: (status, address) => refusals.push({ status, address }),
-    async [Symbol.asyncDispose]() {
-      await context.close()
-      rmSync(profile, { recursive: true, force: true })
+    async settled() {
+      const draw = () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
+      do {
+        await page.locator('main .loading').first().waitFor({ state: 'detached' })
+        // What has come may lead to further requests.
+        await page.evaluate(draw)
+      } while (open.size > 0)
     },
+    [Symbol.asyncDispose]: () => context.close(),
   }
 }
 
@@ -88,7 +95,7 @@ const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
 
 /** What axe-core finds wrong with the page as it is now: rule, and the elements that break it. */
 export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(`if (!window.axe) { ${readFileSync(AXE, 'utf8')} }`)
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(readFileSync(AXE, 'utf8'))
   return page.evaluate(async () => {
     const { axe } = window as unknown as { axe: { run(): Promise<AxeResults> } }
     // A button that has just become usable still fades between two colours, and axe would measure one in between.

@@ -75,7 +75,7 @@ function snippets({ id, name, repositoryId }: Dataset, query: RowsQuery, home: R
   return [
     {
       title: 'curl',
-      text: `curl --fail --user "$PARQUETRY_KEY:" --output data.csv \\
+      text: `curl --fail-with-body --user "$PARQUETRY_KEY:" --output data.csv \\
   ${inQuotes('csv')}`,
     },
     {
@@ -109,7 +109,7 @@ FROM read_parquet(${inQuotes('parquet')});`,
     {
       title: 'SQL',
       note: 'Read only, over HTTP, with every dataset that your key may read.',
-      text: `curl --fail --user "$PARQUETRY_KEY:" --header 'Content-Type: text/plain' \\
+      text: `curl --fail-with-body --user "$PARQUETRY_KEY:" --header 'Content-Type: text/plain' \\
   --data 'SELECT * FROM ${table.replaceAll("'", `'\\''`)} LIMIT 5' '${location.origin}/sql'`,
     },
     {
