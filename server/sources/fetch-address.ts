@@ -182,3 +182,11 @@ export function errorPage(url: string, cause: EngineError): FetchFailure {
     cause,
   })
 }
+
+/** The same error for a value of another type than its column has, with the option that takes the types of the file. */
+export function withOtherTypes(error: unknown, { mode }: FollowedAddress): unknown {
+  if (!(error instanceof EngineError) || error.details?.['type'] === undefined || mode !== 'replace')
+    return error
+  const help = 'If the column has other values from now on, columns=replace takes the types of the file.'
+  return new EngineError(error.code, `${error.message} ${help}`, { cause: error })
+}

@@ -9,7 +9,14 @@ import type { Account, Accounts } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { uploadOptions } from '../transfers/formats.ts'
 import { type CallerParts, callerOf } from './caller.ts'
-import { errorPage, FetchFailure, type FollowedAddress, fetchAddress, isErrorPage } from './fetch-address.ts'
+import {
+  errorPage,
+  FetchFailure,
+  type FollowedAddress,
+  fetchAddress,
+  isErrorPage,
+  withOtherTypes,
+} from './fetch-address.ts'
 import type { Followed } from './followed.ts'
 import { isLoss, lossOf } from './losses.ts'
 import type { Network } from './networks.ts'
@@ -305,7 +312,7 @@ export class Refresher {
       return { ...read, options: { ...address.options, ...found } }
     } catch (error) {
       if (error instanceof Unchanged) return read
-      throw isErrorPage(error) ? errorPage(address.url, error) : error
+      throw isErrorPage(error) ? errorPage(address.url, error) : withOtherTypes(error, address)
     }
   }
 

@@ -47,6 +47,13 @@ describe('dialect=auto takes a null word', () => {
         ['NA', '2'],
       ],
     ],
+    [
+      'day,n,t\n2024-01-01, ,a\n  ,2, \n',
+      [
+        ['2024-01-01', null, 'a'],
+        [null, '2', ' '],
+      ],
+    ],
   ])('only in columns that hold other values, each for itself: %j', async (text, values) => {
     const { values: found, chosen } = await readAs(text)
     expect(found).toEqual(values)

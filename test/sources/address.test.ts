@@ -134,6 +134,21 @@ describe('a dataset that follows an address', () => {
     expect(await rows(id)).toBe('k,n\na,2000\nb,3000\n')
   })
 
+  it('keeps its rows when a column has other types, and says which option takes them', async () => {
+    const id = await dataset()
+    const url = `${base}/x.csv`
+    answer = (_, response) => response.end('k,n\na,1\nb,2\n')
+    await put(id, { url })
+    answer = (_, response) => response.end('k,n\na,1\nb,2.5\n')
+    await later()
+    const source = (await at.call(at.root, 'GET', `/datasets/${id}/source`)).json()
+    expect(source.lastError).toContain('"2.5" is not an integer.')
+    expect(source.lastError).toContain('columns=replace takes the types of the file')
+    expect(await rows(id)).toBe('k,n\na,1\nb,2\n')
+    await put(id, { url, options: { columns: 'replace' } })
+    expect(await rows(id)).toBe('k,n\na,1\nb,2.5\n')
+  })
+
   it('keeps its rows when a file is UTF-8 that was not before, and says which option reads it', async () => {
     const id = await dataset()
     const url = `${base}/x.csv`

@@ -6,7 +6,7 @@ import { type ColumnSample, type FileFacts, VALUE_RULES } from './rules.ts'
 import { LOOKED_AT, textReason } from './suggestions.ts'
 import { fieldReader } from './syntax.ts'
 import type { Field } from './tokenizer.ts'
-import { USUAL_NULLS } from './words.ts'
+import { isUsualNull } from './words.ts'
 
 /** A record of a sample, with the number of its row: from 1, without the header. */
 export interface SampledRow {
@@ -57,12 +57,12 @@ function sampleOf(
   { given, names = [] }: FileFacts,
   isNumber: boolean,
 ): Sample {
-  const words = new Set(given.nulls ?? USUAL_NULLS)
+  const isMissing = given.nulls ? (text: string) => given.nulls!.includes(text) : isUsualNull
   const [values, missing]: [Sampled[], Sampled[]] = [[], []]
   for (const { row, fields } of rows) {
     const { text, quoted } = fields[at] ?? { text: '', quoted: false }
     if (text === '') continue
-    const kind = !quoted && words.has(text) ? missing : values
+    const kind = !quoted && isMissing(text) ? missing : values
     kind.push({ row, text, quoted })
   }
   const isNamedAsTwo = /,\S/.test(names[at] ?? '')

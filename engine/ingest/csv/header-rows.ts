@@ -4,7 +4,7 @@ import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { readColumns } from './columns.ts'
 import { isValues, type Layout, rowsOf } from './records.ts'
 import type { Field } from './tokenizer.ts'
-import { USUAL_NULLS } from './words.ts'
+import { isUsualNull } from './words.ts'
 
 const MOST_HEADER_ROWS = 3
 
@@ -77,7 +77,7 @@ function isHeader(records: readonly (readonly Field[])[], count: number): boolea
 const isYear = (text: string) => /^(?:19|20)\d\d$/.test(text)
 const isNumber = (text: string) => /^\d+$/.test(text)
 const isAlone = (row: readonly string[]) => row.filter((text) => text !== '').length === 1
-const isWord = (text: string) => (kindOf(text) & TEXT_KIND.text) !== 0 && !USUAL_NULLS.includes(text)
+const isWord = (text: string) => (kindOf(text) & TEXT_KIND.text) !== 0 && !isUsualNull(text)
 
 function areNames(row: readonly string[]): boolean {
   const filled = row.filter((text) => text !== '')

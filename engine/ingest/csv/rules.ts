@@ -139,7 +139,7 @@ const isGiven = ({ given }: FileFacts) => given.decimal !== undefined || given.t
 export const NULLS_RULE: Rule = {
   option: 'nulls',
   about:
-    `An unquoted word for nothing (${USUAL_NULLS.map((word) => `\`${word}\``).join(', ')}) is null in columns that ` +
+    `An unquoted word for nothing (${USUAL_NULLS.map((word) => `\`${word}\``).join(', ')}), or nothing but whitespace, is null in columns that ` +
     'hold numbers, dates or other values apart from it, each column for itself. In columns of text, where `NA` may be ' +
     'Namibia, such words stay as they are: `textNulls=keep`.',
 }

@@ -4,7 +4,7 @@ import { KEPT, plainReason, type TextReason } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { dateIn } from './rules.ts'
 import { fieldReader } from './syntax.ts'
-import { USUAL_NULLS, USUAL_SYMBOLS } from './words.ts'
+import { isUsualNull, USUAL_SYMBOLS } from './words.ts'
 
 /** What is often meant by texts, and the options with which they are read as that. */
 const SUGGESTIONS: readonly (readonly [RegExp, ...string[]])[] = [
@@ -30,7 +30,7 @@ function suggestionsFor(value: string): readonly string[] {
   if (value.length > KEPT) return []
   const [, ...found] = SUGGESTIONS.find(([pattern]) => pattern.test(value)) ?? []
   if (found.length > 0) return found
-  if (USUAL_NULLS.includes(value)) return [`nulls=${encodeURIComponent(value)}`]
+  if (isUsualNull(value)) return [`nulls=${encodeURIComponent(value)}`]
   const symbol = /\d/.test(value)
     ? USUAL_SYMBOLS.find((one) => value.startsWith(one) || value.endsWith(one))
     : undefined
@@ -89,7 +89,7 @@ export function isLooking({ looked }: Readonly<TextFindings>): boolean {
  */
 export function withOptions({ reason, looked }: Readonly<TextFindings>): TextReason | undefined {
   if (reason === undefined || looked.length === 0) return reason
-  const others = looked.filter((text) => !USUAL_NULLS.includes(text))
+  const others = looked.filter((text) => !isUsualNull(text))
   const counted = [...new Set(looked.flatMap(suggestionsFor))].flatMap((options) => {
     const isRead = readerOf(options)
     return isRead(reason.value) ? [{ options, read: others.filter(isRead).length }] : []

@@ -33,6 +33,10 @@ export const USUAL_NULLS: readonly string[] = [
     '#NOM?',
   ],
 ]
+
+/** Whether a text commonly stands for a missing value: such a word, or nothing but whitespace. */
+export const isUsualNull = (text: string) => USUAL_NULLS.includes(text) || /^\s+$/.test(text)
+
 export const USUAL_BOOLEANS = ['t', 'f'] as const
 
 /** Symbols of currencies and shares that are found around numbers. */

@@ -1,5 +1,5 @@
 import { findTable, type TableSample } from '../csv/detect.ts'
-import { USUAL_NULLS } from '../csv/words.ts'
+import { isUsualNull } from '../csv/words.ts'
 import type { Detected } from '../dialect.ts'
 import type { Choice, UploadOptions } from '../request.ts'
 import type { KnownColumns } from '../targets.ts'
@@ -54,7 +54,7 @@ export class SheetSample {
     for (const { row, cells } of rows) {
       for (const { column, text, isText } of cells) {
         if (!isText) values.add(column)
-        else if (!USUAL_NULLS.includes(text)) texts.add(column)
+        else if (!isUsualNull(text)) texts.add(column)
         else {
           const choice = { option: 'nulls', row: row - header!.row, value: text }
           words.set(column, [...(words.get(column) ?? []), choice])

@@ -4,7 +4,7 @@ import type { Duck } from '../../duckdb/duck.ts'
 import { hint } from '../../errors.ts'
 import { ingestRewritten } from '../csv/ingest.ts'
 import { withOptions } from '../csv/suggestions.ts'
-import { USUAL_NULLS } from '../csv/words.ts'
+import { isUsualNull } from '../csv/words.ts'
 import { type Detected, inDialect } from '../dialect.ts'
 import { FileSink, unpacksTooLarge } from '../file.ts'
 import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
@@ -331,6 +331,6 @@ function headerOf(cells: readonly SheetCell[], width: number): string[] {
 
 /** The reason why a column is text, with the option that may help: a word for nothing. */
 function withNulls(reason: TextReason | undefined): TextReason | undefined {
-  const isWord = reason && USUAL_NULLS.includes(reason.value)
+  const isWord = reason && isUsualNull(reason.value)
   return isWord ? withOptions({ reason, looked: [reason.value] }) : reason
 }
