@@ -130,10 +130,14 @@ export function unmergeable(
 }
 
 /** How the rows of a statement are refreshed where they are stored. @param columns as for `unmergeable` */
-export function refreshOf(growth: Growth, columns: Parameters<typeof unmergeable>[1]): RefreshKind {
-  const isGroups = 'merges' in growth
-  const because =
-    'because' in growth ? growth.because : isGroups ? unmergeable(growth.merges, columns) : undefined
+export function refreshOf(
+  growth: Growth,
+  columns: Parameters<typeof unmergeable>[1],
+  read: ReadRows | undefined,
+): RefreshKind {
+  const merged = 'merges' in growth ? unmergeable(growth.merges, columns) : undefined
+  const opaque = read === undefined ? 'it reads a saved query, whose rows have no versions' : undefined
+  const because = 'because' in growth ? growth.because : (opaque ?? merged)
   return because === undefined ? { by: 'difference', because: null } : { by: 'whole', because }
 }
 

@@ -127,7 +127,8 @@ export class Sql {
     const grown = last ? await this.#grown(saved, last, options) : 'there are no rows of a last time'
     if (typeof grown !== 'string') return grown
     const rows = await this.#savedRows(saved, options)
-    return { query: openQuery(rows, {}), isAdded: false, because: grown, read: rows.read }
+    const because = (rows.read === undefined && rows.refresh?.because) || grown
+    return { query: openQuery(rows, {}), isAdded: false, because, read: rows.read }
   }
 
   /** The rows of a saved query by what was appended since the last time; or why they must be read as a whole. */
@@ -299,6 +300,7 @@ export class Sql {
     const safe = casts && (checked.sorts || depth > 0 || below.length > 0)
     const volatile = [options, checked, ...below].some((one) => one.volatile)
     const { source, columns } = statementSource(described)
+    const read = readOf(snapshots.at(-1))
     return {
       source: { ...source, most },
       light,
@@ -307,8 +309,8 @@ export class Sql {
       volatile,
       tables: ids,
       borrowed,
-      refresh: refreshOf(growth, described.columns),
-      read: readOf(snapshots.at(-1)),
+      refresh: refreshOf(growth, described.columns, read),
+      read,
       stored: described.columns,
       version: named.reduce((sum, { past }, index) => sum + (past ? 0 : snapshots[index]!.version), 0),
       // Readings for others may fail differently, so nothing is shared with them.

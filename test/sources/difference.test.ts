@@ -178,3 +178,23 @@ test('$explain of SQL says how the rows would be refreshed if they were stored',
   for (const [sql, why] of WHOLE)
     expect(await explain(sql), sql).toEqual({ by: 'whole', because: expect.stringMatching(why) })
 })
+
+test('what reads a saved query is run as a whole, and what reads its stored rows is not', async () => {
+  const because = 'it reads a saved query, whose rows have no versions'
+  const id = await table()
+  const { repository } = await dataset(at, at.root, { csv: 'n\n1\n' })
+  const json = { name: 'saved', repositoryId: repository, query: { sql: `SELECT g, n FROM dataset_${id}` } }
+  const saved = (await at.call(at.root, 'POST', '/datasets', { json })).json().id
+  const above = await stored({ sql: `SELECT g FROM dataset_${saved}` })
+  await refresh()
+  expect(await howOf(above)).toEqual({ by: 'whole', because })
+  const kept = await stored({ sql: `SELECT g, n FROM dataset_${id}` })
+  await refresh()
+  for (const [of, expected] of [
+    [saved, { by: 'whole', because }],
+    [kept, { by: 'difference', because: null }],
+  ] as const) {
+    const query = new URLSearchParams({ q: `SELECT g FROM dataset_${of}`, $explain: 'true' })
+    expect((await at.call(at.root, 'GET', `/sql?${query}`)).json().refresh).toEqual(expected)
+  }
+})
