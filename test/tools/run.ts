@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { serveSamples } from '../client/served.ts'
 import { Matrix } from './matrix.ts'
 import { compare, INTRODUCTION, sectionOf, sectionsIn } from './page.ts'
-import { TOOLS } from './tools.ts'
+import { python, TOOLS } from './tools.ts'
+import { tryWritten } from './written.ts'
 
 /*
  * Tries the programs that are on this machine against a server and holds what comes of it against the page of the guide;
@@ -44,6 +45,12 @@ for (const tool of TOOLS) {
     console.log(`${tool.name} ${version}: FAILS, ${(error as Error).message}`)
     if (sections.get(tool.name)?.includes(`Version ${version}:`)) process.exitCode = 1
   }
+}
+if (only === undefined || only === 'written') {
+  const { lines, faults } = await tryWritten(served, python, folder)
+  for (const line of lines) console.log(`written by ${line}`)
+  for (const fault of faults) console.log(`READ OTHERWISE: ${fault}`)
+  if (faults.length > 0) process.exitCode = 1
 }
 if (write) {
   const parts = TOOLS.flatMap(({ name }) => sections.get(name) ?? [])

@@ -9,6 +9,7 @@ import { compare, INTRODUCTION, sectionOf, sectionsIn } from './page.ts'
 import { reasonFor } from './reasons.ts'
 import { TOOLS } from './tools.ts'
 import { TRIED } from './values.ts'
+import { faultIn } from './written.ts'
 
 const page = readFileSync(new URL('../../docs/reference/other-programs.md', import.meta.url), 'utf8')
 const sections = sectionsIn(page)
@@ -87,5 +88,35 @@ describe('values that went through a program', () => {
       }),
     )
     expect(() => sectionOf('curl', '1', results)).toThrow('curl, upload, csv, date: it became a fruit')
+  })
+})
+
+describe('a file that a program wrote is read otherwise where', () => {
+  test.each([
+    ['a text is a number', ['text', '007'], 7, 'integer', '7, not ["text","007"]'],
+    ['a number is a text', ['number', '7'], '7', 'string', '"7", not'],
+    ['a digit is lost', ['number', '9007199254740993'], '9007199254740992', 'integer', 'not ["number"'],
+    ['a value is lost', ['boolean', 'false'], null, 'boolean', 'null, not'],
+    ['an empty text is null', ['text', ''], null, 'string', 'null, not'],
+    ['a moment is another', ['time', '2024-01-02T00:00:01'], '2024-01-02', 'date', 'not ["time"'],
+    ['a day is text', ['time', '2024-01-02'], '2024-01-02', 'string', 'not ["time"'],
+  ] as const)('%s', (_, cell, value, type, message) => {
+    expect(faultIn(['a'], [[cell]], [{ a: value }], [{ name: 'a', type }])).toContain(message)
+  })
+
+  test.each([
+    [['number', '7.0'], '7', 'integer'],
+    [['number', '9223372036854775807'], '9223372036854775807', 'integer'],
+    [['time', '2024-01-02T00:00:00'], '2024-01-02', 'date'],
+    [['time', '2024-01-02T03:04:05.120000'], '2024-01-02T03:04:05.12', 'timestamp'],
+    [['text', ''], null, 'double'],
+    [null, null, 'string'],
+  ] as const)('but not for %j as %j', (cell, value, type) => {
+    expect(faultIn(['a'], [[cell]], [{ a: value }], [{ name: 'a', type }])).toBeUndefined()
+  })
+
+  test('rows or columns are missing', () => {
+    expect(faultIn(['a'], [], [], [{ name: 'b', type: 'string' }])).toBe('columns b, not a')
+    expect(faultIn(['a'], [[null]], [], [{ name: 'a', type: 'string' }])).toBe('0 rows, not 1')
   })
 })

@@ -43,7 +43,7 @@ export interface Carrier {
 }
 
 /** Another Python than the one on the path, as one of a virtual environment that has pandas. */
-const python = process.env['PARQUETRY_PYTHON'] ?? 'python3'
+export const python = process.env['PARQUETRY_PYTHON'] ?? 'python3'
 
 export const TOOLS: readonly Tool[] = [
   ...['pandas', 'polars', 'pyarrow', 'duckdb', 'chdb', 'openpyxl', 'fastexcel'].map(pythonTool),
