@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { dataset, type Platform, platform } from '../platform.ts'
 
 let at: Platform
@@ -61,7 +61,9 @@ describe('a request that is sent again with its Idempotency-Key', () => {
   it('is 422 with another body or to another address, and changes nothing', async () => {
     const before = await count()
     await csv('POST', 'n,word\n1,a\n', 'taken')
+    await json('/repositories', { name: 'first' }, 'named')
     for (const answer of [
+      await json('/repositories', { name: 'second' }, 'named'),
       await csv('POST', 'n,word\n2,a\n', 'taken'),
       await csv('PUT', 'n,word\n1,a\n', 'taken'),
       await json('/repositories', { name: 'x' }, 'taken'),
@@ -90,6 +92,18 @@ describe('a request that is sent again with its Idempotency-Key', () => {
     await at.engine.database.run('UPDATE idempotency_keys SET kept_at = kept_at - ?', 86_400_000)
     await csv('POST', 'n,word\n1,a\n', 'old')
     expect(await count()).toBe(before + 1)
+  })
+
+  it('is forgotten after that day by a request an hour later', async () => {
+    const stored = () => at.engine.database.all("SELECT 1 FROM idempotency_keys WHERE name = 'forgotten'")
+    await csv('POST', 'n,word\n1,a\n', 'forgotten')
+    await at.engine.database.run('UPDATE idempotency_keys SET kept_at = kept_at - ?', 86_400_000)
+    await csv('POST', 'n,word\n1,a\n', 'soon')
+    expect(await stored()).toHaveLength(1)
+    const now = performance.now.bind(performance)
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 3_600_000)
+    await csv('POST', 'n,word\n1,a\n', 'later').finally(() => clock.mockRestore())
+    expect(await stored()).toEqual([])
   })
 
   it('needs a key of 1 to 255 visible characters', async () => {
