@@ -74,6 +74,33 @@ describe('a header of several rows', () => {
     )
   })
 
+  test.each([
+    'xlsx',
+    'xls',
+    'xlsb',
+    'ods',
+  ] as const)('of merged cells over text alone is read in %s', async (bookType) => {
+    const rows = [
+      ['Person', null, 'Address', null],
+      ['First', 'Last', 'Street', 'Town'],
+      ['Ada', 'L', 'Way 1', 'Ulm'],
+    ]
+    const fileOf = (ranges: readonly string[]): Buffer => {
+      const sheet = utils.aoa_to_sheet(rows)
+      sheet['!merges'] = ranges.map((range) => utils.decode_range(range))
+      const book = utils.book_new()
+      utils.book_append_sheet(book, sheet, 'first')
+      return write(book, { bookType, type: 'buffer' })
+    }
+    const { shape, options, why } = await bench.read(bookType, fileOf(['A1:B1', 'C1:D1']), AUTO)
+    const names = ['Person First', 'Person Last', 'Address Street', 'Address Town']
+    expect([namesOf(shape), options]).toEqual([names, { headerRows: 2 }])
+    expect(why).toEqual([{ option: 'headerRows', row: 0, value: names.join() }])
+    // Rows below the header may have merged cells, too.
+    const { options: others } = await bench.read(bookType, fileOf(['A3:B3']), AUTO)
+    expect(others).toEqual({ names: 'number' })
+  })
+
   test.each(['xlsx', 'xls', 'xlsb', 'ods'] as const)('of merged cells is read in %s', async (bookType) => {
     const rows = [
       ['Sales'],

@@ -54,7 +54,8 @@ export const LAYOUT_RULES: readonly Rule[] = [
     option: 'headerRows',
     about:
       'None of the first two or three rows names all columns, but together they name each differently, as years over ' +
-      'quarters do, and the last of them has words over at least two columns of numbers or dates, or years that repeat.',
+      'quarters do, and the last of them has words over at least two columns of numbers or dates, or years that repeat. ' +
+      'In a workbook, it is also two rows if merged cells of the first are over names of text in the second.',
   },
   {
     option: 'names',

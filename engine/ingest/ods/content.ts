@@ -2,7 +2,7 @@ import { EngineError } from '../../errors.ts'
 import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { hoursText, timestampText } from '../text/value-text.ts'
-import { MOST_ROWS, type SheetCell } from '../workbook/book.ts'
+import { type MergedCell, MOST_MERGED, MOST_ROWS, type SheetCell } from '../workbook/book.ts'
 import { numberCell } from '../xlsx/sheet.ts'
 import { attribute, type XmlHandler } from '../xlsx/xml.ts'
 
@@ -27,6 +27,7 @@ export class OdsContent implements XmlHandler {
   isRead = false
   /** Whether a whole number was found that no double is, so that the program writes these with all digits. */
   exactIntegers = false
+  readonly merged: MergedCell[] = []
   readonly #wanted: number | undefined
   readonly #hiddenStyles = new Set<string>()
   #rows: OdsRow[] = []
@@ -117,6 +118,9 @@ export class OdsContent implements XmlHandler {
     this.#cell = undefined
     const found = this.#read(attributes)
     const repeated = count(attributes, 'number-columns-repeated')
+    const columns = count(attributes, 'number-columns-spanned')
+    if (columns > 1 && this.merged.length < MOST_MERGED)
+      this.merged.push({ row: this.#row, column: this.#column, columns })
     if (found) {
       if (this.#column + repeated > MOST_COLUMNS) throw this.#bad('there are more than 16,384 columns')
       for (let at = 0; at < repeated; at++) this.#cells.push({ ...found, column: this.#column + at })

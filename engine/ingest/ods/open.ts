@@ -1,6 +1,6 @@
 import type { ReadRequest } from '../request.ts'
 import { malformed } from '../text/errors.ts'
-import type { Book, OnRow, Sheet } from '../workbook/book.ts'
+import type { Book, MergedCell, OnRow, Sheet } from '../workbook/book.ts'
 import { XmlReader } from '../xlsx/xml.ts'
 import { ZipReader } from '../zip/zip-reader.ts'
 import { OdsContent } from './content.ts'
@@ -30,6 +30,7 @@ class OdsSheet implements Sheet {
   readonly isHidden: boolean
   readonly zeroFormulas = []
   exactIntegers = false
+  merged: readonly MergedCell[] = []
   readonly #request: ReadRequest
   readonly #at: number
 
@@ -57,6 +58,7 @@ class OdsSheet implements Sheet {
       if (content.isRead) break
     }
     this.exactIntegers = content.exactIntegers
+    this.merged = content.merged
   }
 }
 

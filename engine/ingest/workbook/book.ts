@@ -13,6 +13,16 @@ export interface SheetCell {
   readonly fault?: string
 }
 
+/** A cell that covers several columns, from `column` on. */
+export interface MergedCell {
+  readonly row: number
+  readonly column: number
+  readonly columns: number
+}
+
+/** Headers have few; more are not kept. */
+export const MOST_MERGED = 10_000
+
 /** Our exports continue longer tables on the next sheet. */
 export const MOST_ROWS = 1_048_576
 
@@ -32,6 +42,8 @@ export interface Sheet {
   readonly zeroFormulas: readonly string[]
   /** Whether a whole number was read that no double is, so that the program writes these with all digits. */
   readonly exactIntegers: boolean
+  /** Cells that were read and cover several columns. */
+  readonly merged: readonly MergedCell[]
 }
 
 /** A workbook in any format. */

@@ -3,7 +3,7 @@ import { isUsualNull } from '../csv/words.ts'
 import type { Detected } from '../dialect.ts'
 import type { Choice, UploadOptions } from '../request.ts'
 import type { KnownColumns } from '../targets.ts'
-import { MOST_ROWS, type SheetCell } from './book.ts'
+import { type MergedCell, MOST_ROWS, type SheetCell } from './book.ts'
 
 const SAMPLE_ROWS = 1000
 /** So many rows at the end are looked at for notes and totals. */
@@ -31,9 +31,19 @@ export class SheetSample {
    * Titles above the header, names that are missing, notes and totals below the table, by the rules for csv. Cells have
    * types, so that their values need no options, except for words for nothing.
    */
-  detect({ dialect: _, ...given }: UploadOptions, known: KnownColumns): Detected {
+  detect(
+    { dialect: _, ...given }: UploadOptions,
+    known: KnownColumns,
+    merged: readonly MergedCell[] = [],
+  ): Detected {
     const sheet = { delimiter: ',', decimal: '.', quotes: '"' } as const
-    const { options, why } = findTable(this.#csv(), 'csv', { ...given, ...sheet }, { ...known, columns: [] })
+    const find = (more?: UploadOptions) =>
+      findTable(this.#csv(), 'csv', { ...given, ...sheet, ...more }, { ...known, columns: [] })
+    const plain = find()
+    const { skip = 0, headerRows = given.headerRows } = plain.options
+    const isMerged = headerRows === undefined && this.#hasMergedHeader(given.skip ?? skip, merged)
+    const { options, why: shown, header } = isMerged ? find({ headerRows: 2 }) : plain
+    const why = isMerged ? [...shown, { option: 'headerRows', ...header }] : shown
     const { header: _header, ...found } = options
     const words = given.nulls ? [] : this.#words({ ...given, ...found })
     const nulls = [...new Set(words.map(({ value }) => value))]
@@ -42,6 +52,16 @@ export class SheetSample {
       why: [...why.filter(({ option }) => option in found), ...words.slice(0, 1)],
       columns: [],
     }
+  }
+
+  /** Whether the first row of the table has cells over several columns, each of which the row below it names. */
+  #hasMergedHeader(skip: number, merged: readonly MergedCell[]): boolean {
+    const [upper, lower] = this.#start.filter(({ row }) => row > skip)
+    const over = merged.filter(({ row }) => row === upper?.row)
+    if (!upper || upper.cells.length < 2 || over.length === 0 || lower?.row !== upper.row + 1) return false
+    const named = new Set(lower.cells.map(({ column }) => column))
+    const columns = over.flatMap((cell) => Array.from({ length: cell.columns }, (_, at) => cell.column + at))
+    return lower.cells.every(({ isText }) => isText) && columns.every((column) => named.has(column))
   }
 
   /** Words for nothing in columns whose other cells are not text. */

@@ -48,7 +48,7 @@ async function detect(open: OpenBook, request: ReadRequest, known: KnownColumns)
   const sample = new SheetSample()
   const [sheet] = sheetsFrom(book, options.sheet)
   for await (const _ of sheet!.read((row, cells) => sample.add({ row, cells }))) signal?.throwIfAborted()
-  return sample.detect(options, known)
+  return sample.detect(options, known, sheet!.merged)
 }
 
 /** @param target where the csv is to be written */

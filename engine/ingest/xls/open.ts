@@ -5,7 +5,7 @@ import type { CellObject, WorkBook } from '@e965/xlsx'
 import type { ReadRequest } from '../request.ts'
 import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import type { Book, OnRow, Sheet, SheetCell } from '../workbook/book.ts'
+import { type Book, MOST_MERGED, type OnRow, type Sheet, type SheetCell } from '../workbook/book.ts'
 import { styleOfFormat } from '../xlsx/book.ts'
 import { numberCell } from '../xlsx/sheet.ts'
 import { ZipReader } from '../zip/zip-reader.ts'
@@ -31,7 +31,9 @@ export async function openXls({ file, format, limits }: ReadRequest): Promise<Bo
     const rows = (sheet['!data'] ?? []) as readonly (readonly (CellObject | undefined)[] | undefined)[]
     const isHidden = (book.Workbook?.Sheets?.[at]?.Hidden ?? 0) > 0
     const read = (onRow: OnRow) => readRows(rows, date1904, bytes.length, onRow)
-    return [{ name, isHidden, read, zeroFormulas: [], exactIntegers: false }]
+    const ranges = (sheet['!merges'] ?? []).filter(({ s, e }) => e.c > s.c).slice(0, MOST_MERGED)
+    const merged = ranges.map(({ s, e }) => ({ row: s.r + 1, column: s.c, columns: e.c - s.c + 1 }))
+    return [{ name, isHidden, read, zeroFormulas: [], exactIntegers: false, merged }]
   })
   if (sheets.length === 0) throw malformed('The workbook has no worksheet.')
   return { sheets, async [Symbol.asyncDispose]() {} }

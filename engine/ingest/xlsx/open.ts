@@ -1,6 +1,6 @@
 import type { Entry } from 'yauzl'
 import type { ReadRequest } from '../request.ts'
-import type { Book, OnRow, Sheet } from '../workbook/book.ts'
+import type { Book, MergedCell, OnRow, Sheet } from '../workbook/book.ts'
 import { ZipReader } from '../zip/zip-reader.ts'
 import { readWorkbook, type Workbook } from './book.ts'
 import { SheetParser } from './sheet.ts'
@@ -29,6 +29,7 @@ class XlsxSheet implements Sheet {
   readonly #entry: Entry
   zeroFormulas: readonly string[] = []
   exactIntegers = false
+  merged: readonly MergedCell[] = []
 
   constructor(zip: ZipReader, workbook: Workbook, { name, isHidden, entry }: Workbook['sheets'][number]) {
     this.name = name
@@ -50,6 +51,7 @@ class XlsxSheet implements Sheet {
     } finally {
       this.zeroFormulas = parser.zeroFormulas
       this.exactIntegers = parser.exactIntegers
+      this.merged = parser.merged
     }
   }
 }

@@ -1,7 +1,7 @@
 import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { clockText, DAY_MICROS, dayText, durationText } from '../text/value-text.ts'
-import { MOST_ROWS, type OnRow, type SheetCell } from '../workbook/book.ts'
+import { type MergedCell, MOST_MERGED, MOST_ROWS, type OnRow, type SheetCell } from '../workbook/book.ts'
 import { type NumberStyle, TextRuns, type Workbook } from './book.ts'
 import { attribute, type XmlHandler } from './xml.ts'
 
@@ -32,6 +32,7 @@ export class SheetParser implements XmlHandler {
   exactIntegers = false
   /** Cells whose formula has the value 0, where the workbook asks for its values to be calculated. */
   readonly zeroFormulas: string[] = []
+  readonly merged: MergedCell[] = []
   readonly #inline = new TextRuns()
 
   constructor(workbook: Workbook, onRow: OnRow) {
@@ -53,6 +54,9 @@ export class SheetParser implements XmlHandler {
         break
       case 'row':
         this.#beginRow(attribute(attributes, 'r'))
+        break
+      case 'mergeCell':
+        this.#merge(attribute(attributes, 'ref') ?? '')
         break
       default:
         this.#inline.open(name)
@@ -91,6 +95,14 @@ export class SheetParser implements XmlHandler {
     this.#row = row
     this.#column = -1
     this.#cells = []
+  }
+
+  #merge(range: string): void {
+    const [from = '', to = ''] = range.split(':')
+    const column = columnOf(from)
+    const columns = columnOf(to) - column + 1
+    if (columns > 1 && this.merged.length < MOST_MERGED)
+      this.merged.push({ row: Number(/\d+/.exec(from)?.[0]), column, columns })
   }
 
   #beginCell(attributes: string): void {
