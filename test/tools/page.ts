@@ -14,6 +14,7 @@ const CALLS: Readonly<Record<string, string>> = {
   duckdb: '`read_csv`, `read_json`, Parquet by name, Arrow through pyarrow; `COPY … TO`.',
   chdb: "`file('…', format)` with the formats CSVWithNames, TSVWithNames, JSONEachRow, Parquet, ArrowStream and Arrow.",
   fastexcel: '`read_excel`, `load_sheet(0)`.',
+  excelize: '`GetRows`, and `GetCellValue` with `RawCellValue` for numbers without a format; `SetCellValue`, decimals as text.',
   'DuckDB 1.5': '`read_csv`, `read_json`, Parquet by name, in JavaScript (`@duckdb/node-api`).',
   'apache-arrow': '`tableFromIPC` in JavaScript.',
   hyparquet: '`parquetReadObjects` with `hyparquet-compressors`.',
@@ -46,6 +47,7 @@ Other programs, each tried in the version given, and what to write so that no va
 | ClickHouse 26.9 | in tsv, reads an empty field of a column of numbers as 0 | \`$null=\\N\`, or csv |
 | csv-parse 7.0.3 | with \`cast: true\`, reads \`0x1F\` as 0 | a function for \`cast\`, or ndjson |
 | DuckDB 1.5.5 and 2.0.0 | reads lists of objects of one field, in the forms of older Parquet writers, as lists of values; casts nanoseconds before 1970 to the later microsecond; does not read BYTE_STREAM_SPLIT of bytes (UUID, FLOAT16), 1.5.5 not of integers either | write such files anew with pyarrow before you use them there, without that encoding; Parquetry refuses these, and cuts nanoseconds |
+| excelize 2.11.1 | \`GetCellValue\` gives 15 digits of a number, with \`RawCellValue\` as well; \`SetCellFormula\` stores no value, so that Parquetry rejects the cell | download csv; before an upload, open and save workbooks with formulas in a spreadsheet program |
 | fastexcel 0.21.0, so polars’ \`read_excel\` | in a column with numbers and texts, makes texts of nine decimals of the numbers | \`schema_overrides={"x": pl.Float64}\`, or parquet |
 | hyparquet 1.33.0 | reads binary columns as UTF-8 text, and decimals as doubles | \`utf8: false\`; download decimals as json with \`$decimals=text\` |
 | odata-query 0.10.0 (PyPI) | leaves out the parentheses of \`(a add 1) mul 2\`; doubles the \`_\` in \`contains(a,'x_y')\`, so that nothing is found | compute such terms beforehand; \`indexof(a,'x_y') ge 0\` |

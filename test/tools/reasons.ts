@@ -24,7 +24,7 @@ export const REASONS: readonly Reason[] = [
       'A sheet holds numbers as doubles, and programs write 15 to 17 digits of them. A number that no longer fits its type is refused, with its row. Write such numbers as text.',
   },
   {
-    tools: ['pandas', 'openpyxl', 'polars'],
+    tools: ['pandas', 'openpyxl', 'polars', 'excelize'],
     way: 'upload',
     formats: XLSX,
     types: ['date, extremes', 'timestamp, extremes'],
@@ -73,6 +73,18 @@ export const REASONS: readonly Reason[] = [
     types: ['integer, extremes', 'double, extremes', 'decimal, extremes', 'string'],
     because:
       'LibreOffice guesses the types of a csv: numbers become doubles of 15 digits, and 007 becomes 7. Use xlsx.',
+  },
+  {
+    tools: ['excelize'],
+    way: 'download',
+    types: ['double, extremes'],
+    because: 'The program gives 15 digits of a number, with `RawCellValue` as well.',
+  },
+  {
+    tools: ['excelize'],
+    way: 'upload',
+    types: ['double, not finite'],
+    because: 'The program writes infinity as the number +Inf, which is none in a sheet, and is refused with its row.',
   },
   {
     tools: ['fastexcel'],

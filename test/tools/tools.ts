@@ -47,6 +47,16 @@ export const python = process.env['PARQUETRY_PYTHON'] ?? 'python3'
 
 export const TOOLS: readonly Tool[] = [
   ...['pandas', 'polars', 'pyarrow', 'duckdb', 'chdb', 'openpyxl', 'fastexcel'].map(pythonTool),
+  {
+    name: 'excelize',
+    async version() {
+      const args = ['-C', join(programs, 'excelize'), 'list', '-m', '-f', '{{.Version}}']
+      return (await run('go', [...args, 'github.com/xuri/excelize/v2'])).stdout.trim().slice(1)
+    },
+    async work(tasks) {
+      return outcomes(await piped('go', ['-C', join(programs, 'excelize'), 'run', '.'], JSON.stringify(tasks)))
+    },
+  },
   nodeTool('DuckDB 1.5', 'duckdb-node.ts', '@duckdb/node-api'),
   nodeTool('apache-arrow', 'apache-arrow.ts', 'apache-arrow'),
   nodeTool('hyparquet', 'hyparquet.ts', 'hyparquet'),
