@@ -14,7 +14,8 @@ const CALLS: Readonly<Record<string, string>> = {
   duckdb: '`read_csv`, `read_json`, Parquet by name, Arrow through pyarrow; `COPY … TO`.',
   chdb: "`file('…', format)` with the formats CSVWithNames, TSVWithNames, JSONEachRow, Parquet, ArrowStream and Arrow.",
   fastexcel: '`read_excel`, `load_sheet(0)`.',
-  excelize: '`GetRows`, and `GetCellValue` with `RawCellValue` for numbers without a format; `SetCellValue`, decimals as text.',
+  excelize:
+    '`GetRows`, and `GetCellValue` with `RawCellValue` for numbers without a format; `SetCellValue`, decimals as text.',
   'DuckDB 1.5': '`read_csv`, `read_json`, Parquet by name, in JavaScript (`@duckdb/node-api`).',
   'apache-arrow': '`tableFromIPC` in JavaScript.',
   hyparquet: '`parquetReadObjects` with `hyparquet-compressors`.',

@@ -84,7 +84,8 @@ export const REASONS: readonly Reason[] = [
     tools: ['excelize'],
     way: 'upload',
     types: ['double, not finite'],
-    because: 'The program writes infinity as the number +Inf, which is none in a sheet, and is refused with its row.',
+    because:
+      'The program writes infinity as the number +Inf, which is none in a sheet, and is refused with its row.',
   },
   {
     tools: ['fastexcel'],

@@ -54,7 +54,9 @@ export const TOOLS: readonly Tool[] = [
       return (await run('go', [...args, 'github.com/xuri/excelize/v2'])).stdout.trim().slice(1)
     },
     async work(tasks) {
-      return outcomes(await piped('go', ['-C', join(programs, 'excelize'), 'run', '.'], JSON.stringify(tasks)))
+      return outcomes(
+        await piped('go', ['-C', join(programs, 'excelize'), 'run', '.'], JSON.stringify(tasks)),
+      )
     },
   },
   nodeTool('DuckDB 1.5', 'duckdb-node.ts', '@duckdb/node-api'),
