@@ -143,10 +143,12 @@ function parseHeader(bytes: Buffer, delimiter: string, whole: boolean): CsvHeade
  * meant to have more columns. The name is accepted if the dataset or the request has a column of this name.
  */
 export function refuseOtherDelimiters(
-  [name = '', ...others]: readonly string[],
+  [name, ...others]: readonly string[],
   known: KnownColumns,
   delimiter: string,
 ): void {
+  // Lines that end with CR are still to be rewritten.
+  if (name === undefined) return
   if (name === '' && others.length === 0)
     throw malformed('The first line is blank: it must be a header with the column names.')
   const found = [';', '\t', '|'].find((other) => other !== delimiter && name.includes(other))
