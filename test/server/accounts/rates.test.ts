@@ -19,7 +19,7 @@ describe('wrong API keys', () => {
     expect(statuses).toEqual([...Array(MOST).fill(401), 429, 429, 429])
     const refused = await from('10.0.0.1', 'another-guess')
     expect(refused.json().code).toBe('too_many_failures')
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(1)
     expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60)
     expect((await from('10.0.0.1', at.root)).statusCode).toBe(200)
     expect((await from('10.0.0.2', 'z-guess')).statusCode).toBe(401)
@@ -38,6 +38,16 @@ describe('wrong API keys', () => {
     expect(statuses).toEqual([...Array(MOST).fill(401), 429])
     expect((await from('2001:db8:1:2:f:f:f:f', 'whole')).statusCode).toBe(429)
     expect((await from('2001:db8:1:3::1', 'elsewhere')).statusCode).toBe(401)
+  })
+
+  it('from one network count together also where zeros are left out', async () => {
+    const same = ['::', '::1', ':0:0:a::', '::5:6:7:8', ':0:0:a:b:c:d']
+    const others = ['2001:db8::4:5:6:7:8', '2001:db8:0:4::', '2001:db8:4::', '200:1db8::1']
+    for (const [n, rest] of same.entries())
+      expect((await from(`2001:db8${rest}`, `${n}-zeros`)).statusCode).toBe(401)
+    for (const [n, rest] of same.entries())
+      expect((await from(`2001:db8${rest}`, `${n}-again`)).statusCode).toBe(429)
+    for (const [n, other] of others.entries()) expect((await from(other, `${n}-other`)).statusCode).toBe(401)
   })
 
   it('from IPv4 addresses that are written as IPv6 count for each address', async () => {
