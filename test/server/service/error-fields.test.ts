@@ -100,7 +100,7 @@ describe('an error of an upload says as data', () => {
     const { id } = await dataset(at, ann, { name: 'zipped', csv: 'n\n0\n' })
     const put = (query: string) => fields('PUT', `/datasets/${id}/data${query}`, { body, headers })
     const expected = { option: 'entry', entries: ['a.csv', 'b.csv'] }
-    expect(await put('')).toMatchObject({ code: 'invalid_upload', ...expected, hints: ['entry='] })
+    expect(await put('')).toMatchObject({ code: 'invalid_upload', ...expected, hints: ['entry=', 'entry=*'] })
     const url = `/datasets/${id}/data?entry=b.csv`
     expect((await at.call(ann, 'PUT', url, { body, headers })).json()).toMatchObject({
       entry: 'b.csv',
