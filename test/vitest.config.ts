@@ -14,7 +14,7 @@ const FAILURES = [
   'test/engine/wide-rows.test.ts',
   'test/export/flow.test.ts',
   'test/iceberg/{object-store,pyiceberg,spark}.test.ts',
-  'test/ingest/{json/large,limits,mutations,readers}.test.ts',
+  'test/ingest/{json/large,large-sheets,limits,mutations,readers}.test.ts',
   'test/odata/large.test.ts',
   'test/server/data/{diskfull,fair-sql,one-version,streaming}.test.ts',
   'test/server/service/{schemathesis,sigterm,soak}.test.ts',
