@@ -132,7 +132,7 @@ describe('all tables of an archive', () => {
   test('are one with the fault of the file that has it, and nothing is left', async () => {
     const file = await zipOf({ 'a.csv': 'n\n1\n', 'b.csv': 'n\nx\n' })
     expect(await bench.refusal('zip', file, all())).toBe(
-      '400 invalid_upload: "b.csv": Row 1, column "n": "x" is not an integer.',
+      '400 invalid_upload: "b.csv": Row 1, column "n": "x" is not an integer. The columns are those of "a.csv", unless they are declared before.',
     )
     expect(await bench.refusal('zip', gzipSync('a\n1\n'), all())).toContain('no archive of several')
   })

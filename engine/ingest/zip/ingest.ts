@@ -83,7 +83,9 @@ async function ingestAll(
     const existing = read.at(-1)?.columns ?? request.existing
     const one = { ...request, existing, missing, target: part }
     const result = await ingestFile(duck, one, { path: unpacked.path, entry }, ingest).catch((error) => {
-      throw error instanceof EngineError ? inEntry(error, entry) : error
+      throw error instanceof EngineError
+        ? inEntry(error, entry, request.existing || read.length === 0 ? '' : entries[0]!)
+        : error
     })
     parts.push(part)
     read.push(result)
@@ -107,12 +109,16 @@ async function ingestAll(
   }
 }
 
-/** The error of an entry, which names it, as each of its faults does. */
-function inEntry(error: EngineError, entry: string): EngineError {
+/**
+ * The error of an entry, which names it, as each of its faults does.
+ * @param first the entry by which the columns are, if it is another
+ */
+function inEntry(error: EngineError, entry: string, first: string): EngineError {
   const named = (text: string) => `${quoteValue(entry)}: ${text}`
   const { errors } = (error.details ?? {}) as { readonly errors?: readonly UploadFault[] }
   const faults = errors?.map((fault) => ({ ...fault, error: named(fault.error) }))
-  return withDetails(error, faults ? { errors: faults } : {}, named(error.message))
+  const types = first && ` The columns are those of ${quoteValue(first)}, unless they are declared before.`
+  return withDetails(error, faults ? { errors: faults } : {}, named(error.message) + types)
 }
 
 /** Reads what was unpacked as an upload of its own. */
