@@ -83,14 +83,3 @@ test.each([
     `400 invalid_upload: ${says}`,
   )
 })
-
-test('a file whose lines end with CR alone has a header', async () => {
-  const { shape, values } = await bench.read('csv', 'a,b\r1,x\r2,y\r')
-  expect([shape, values]).toEqual([
-    ['a: integer', 'b: string'],
-    [
-      ['1', 'x'],
-      ['2', 'y'],
-    ],
-  ])
-})
