@@ -10,7 +10,7 @@ describe.skipIf(withoutBrowser())('every page', () => {
     await fillStage(stage)
     await visitor.page.addInitScript(UNSEEN)
     await signIn(visitor, `${stage.server.url}/console/`, ROOT_KEY)
-    // Without a network there is no ECB to browse.
+    // There is no ECB to browse.
     for (const status of [502, 503, 504]) visitor.expectRefusal(status, '/providers/ecb')
   })
 

@@ -28,7 +28,12 @@ export async function openStage(routes: Routes, options: { demo?: boolean } = {}
   await buildConsole()
   const data = mkdtempSync(join(tmpdir(), 'parquetry-console-'))
   const upstream = await startUpstream(routes)
-  const environment = { PARQUETRY_ROOT_KEY: ROOT_KEY, PARQUETRY_PROVIDER_FRED_URL: upstream.url }
+  const environment = {
+    PARQUETRY_ROOT_KEY: ROOT_KEY,
+    PARQUETRY_PROVIDER_FRED_URL: upstream.url,
+    // Without a series, so that no page waits for what is tried again.
+    PARQUETRY_PROVIDER_ECB_URL: upstream.url,
+  }
   const read = readConfig({ data, port: '0' }, environment)
   const config = {
     ...read,
