@@ -81,7 +81,8 @@ test(
     const renew = (account: string) => command('key', 'rotate', account)
     let kills = 0
     let clean = true
-    for (let round = 1; kills < KILLS; round++) {
+    // Where a machine is so slow that most kills come before any change is made, there are more of them.
+    for (let round = 1; kills < KILLS || acknowledged(writers) <= KILLS; round++) {
       {
         await using server = await serve()
         for (const writer of writers) await writer.check(server.url, clean, renew)
@@ -99,7 +100,6 @@ test(
       if (round % 50 === 0) console.log(`${kills} kills, ${acknowledged(writers)} changes acknowledged`)
     }
     console.log(`crash over HTTP: ${kills} kills, ${acknowledged(writers)} changes acknowledged, 0 lost`)
-    expect(acknowledged(writers)).toBeGreaterThan(KILLS)
   },
   KILLS * (LONGEST_RUN_MS + 60_000) + 60_000,
 )
