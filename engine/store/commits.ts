@@ -162,11 +162,12 @@ export class Commits {
     options: MakingOptions,
   ): Promise<{ found: IngestResult; files: (readonly [Begun, SizedPart])[] }> {
     const { jobs } = await this.#context.ingestor()
-    using slots = new DisposableStack()
+    let slot: Disposable | undefined
+    using _ = { [Symbol.dispose]: () => slot?.[Symbol.dispose]() }
     // What is written without a job, because it is little, waits for nobody.
     const inTurn = new Proxy(jobs, {
       get: (_, name: JobName) => async (input: never, hooks?: Hooks) => {
-        slots.use(await this.#ingests.enter(options.by ?? ''))
+        slot ??= await this.#ingests.enter(options.by ?? '')
         return jobs[name](input, hooks)
       },
     })

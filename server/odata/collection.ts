@@ -50,8 +50,8 @@ export async function answerCollection(
   const snapshot = await (past === undefined
     ? dataset.snapshot(versionIn(options), { by })
     : snapshots.get(dataset, past, { by }))
-  using leaving = new DisposableStack()
-  if (past === undefined) leaving.use(snapshot)
+  let leaving = past === undefined ? snapshot : undefined
+  using _ = { [Symbol.dispose]: () => leaving?.[Symbol.dispose]() }
   const { version } = snapshot
   const page = { ...options, ...(added && { $filter: added.filter }), $skip: skip, $top: top }
   const { query, odata, projection } = entityQuery(set, snapshot, page, json)
@@ -60,7 +60,7 @@ export async function answerCollection(
   const end = offset + size
   const mayGoOn = $top > end && (known === undefined || known > skip + size)
   if (mayGoOn && past === undefined) {
-    leaving.move()
+    leaving = undefined
     snapshots.keep(dataset, snapshot)
   }
   const applied = [pageSize && `${pages!.name}=${size}`, tracked && preference?.name].filter(Boolean)

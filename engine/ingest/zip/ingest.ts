@@ -72,8 +72,17 @@ async function ingestAll(
   const { missing = 'error', signal, target } = request
   if (missing === 'keep')
     throw invalidOption(`An upsert of several files needs ${hint('missing=null')}.`, 'missing')
-  await using files = new AsyncDisposableStack()
-  const temporary = () => files.use(new TemporaryFile(duck.tempDirectory)).path
+  const files: TemporaryFile[] = []
+  await using _ = {
+    [Symbol.asyncDispose]: async () => {
+      for (const file of files) await file[Symbol.asyncDispose]()
+    },
+  }
+  const temporary = () => {
+    const file = new TemporaryFile(duck.tempDirectory)
+    files.push(file)
+    return file.path
+  }
   const read: IngestResult[] = []
   const parts: string[] = []
   for (const entry of entries) {
