@@ -100,3 +100,42 @@ export function guideJobs(): Record<string, string> {
   const jobs = guide.matchAll(/<!-- job: (\w+) -->\n```js\n([\s\S]*?)```/g)
   return Object.fromEntries([...jobs].map(([, name, code]) => [name!, code!]))
 }
+
+/** Runs the server alone and inside of another Fastify, and prints what both answer. */
+export const SERVER = `
+import Fastify from 'fastify'
+import { openEngine } from 'parquetry'
+import { Client } from 'parquetry/client'
+import { openConnectors } from 'parquetry/connectors'
+import { openServices, parquetry, readConfig, serve } from 'parquetry/server'
+
+const key = 'a-key-for-these-tests'
+const environment = { PARQUETRY_ROOT_KEY: key, PARQUETRY_LOG_LEVEL: 'silent' }
+const names = async (url, key) =>
+  (await new Client({ url, key }).repositories.list()).map(({ name }) => name)
+
+const server = await serve(readConfig({ port: '0', data: process.argv[2] }, environment))
+const client = new Client({ url: server.url, key })
+const { id: repositoryId } = await client.repositories.create({ name: 'seen', private: false })
+const { id } = await client.datasets.create({ name: 'rows', repositoryId })
+await client.datasets.append(id, { format: 'csv', body: 'a\\n1\\n' })
+const odata = (await (await fetch(server.url + '/odata/seen_rows?$select=a&apiKey=' + key)).json()).value
+const alone = await names(server.url, key)
+const console_ = (await fetch(server.url + '/console/')).status
+const guide = (await fetch(server.url + '/guide/start.html')).status
+const refused = await names(server.url, 'another').catch((error) => error.status)
+await server.close()
+
+const config = readConfig({ data: process.argv[2] }, environment)
+const engine = await openEngine({ directory: config.data, role: 'server' })
+const connectors = openConnectors()
+const services = await openServices({ config, engine, connectors, version: '1' })
+const app = Fastify()
+app.get('/own', async () => 'own')
+await app.register(parquetry(services), { prefix: '/tables' })
+const url = await app.listen({ port: 0 })
+const inside = await names(url + '/tables', (await services.accounts.create({ name: 'me', plan: 'free' })).key)
+await app.close()
+await Promise.all([connectors.close(), engine.close()])
+console.log(JSON.stringify({ alone, inside, odata, console: console_, guide, refused }))
+`

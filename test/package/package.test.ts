@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Client } from '../../server/client/index.ts'
 import { type Served, serveSamples } from '../client/served.ts'
 import { startUpstream, type Upstream } from '../connectors/support/upstream.ts'
-import { Consumer, guideJobs, type Packed, root, run, succeed } from './consumer.ts'
+import { Consumer, guideJobs, type Packed, root, run, SERVER, succeed } from './consumer.ts'
 
 /** Programs of Node to run the jobs on besides our own, as PARQUETRY_TEST_NODES="/path/node /other/node". */
 const NODES = [process.execPath, ...(process.env['PARQUETRY_TEST_NODES'] ?? '').split(' ').filter(Boolean)]
@@ -221,6 +221,7 @@ describe.each(NODES)('on %s', (node) => {
     expect(JSON.parse(stdout.split('\n').at(-2)!)).toEqual({
       alone: ['seen'],
       inside: ['seen'],
+      odata: [{ a: 1 }],
       console: 200,
       guide: 200,
       refused: 401,
@@ -232,40 +233,6 @@ describe.each(NODES)('on %s', (node) => {
     expect((await consumer.node(node, ['required.cjs'])).stdout).toBe('true\n')
   })
 })
-
-const SERVER = `
-import Fastify from 'fastify'
-import { openEngine } from 'parquetry'
-import { Client } from 'parquetry/client'
-import { openConnectors } from 'parquetry/connectors'
-import { openServices, parquetry, readConfig, serve } from 'parquetry/server'
-
-const key = 'a-key-for-these-tests'
-const environment = { PARQUETRY_ROOT_KEY: key, PARQUETRY_LOG_LEVEL: 'silent' }
-const names = async (url, key) =>
-  (await new Client({ url, key }).repositories.list()).map(({ name }) => name)
-
-const server = await serve(readConfig({ port: '0', data: process.argv[2] }, environment))
-await new Client({ url: server.url, key }).repositories.create({ name: 'seen', private: false })
-const alone = await names(server.url, key)
-const console_ = (await fetch(server.url + '/console/')).status
-const guide = (await fetch(server.url + '/guide/start.html')).status
-const refused = await names(server.url, 'another').catch((error) => error.status)
-await server.close()
-
-const config = readConfig({ data: process.argv[2] }, environment)
-const engine = await openEngine({ directory: config.data, role: 'server' })
-const connectors = openConnectors()
-const services = await openServices({ config, engine, connectors, version: '1' })
-const app = Fastify()
-app.get('/own', async () => 'own')
-await app.register(parquetry(services), { prefix: '/tables' })
-const url = await app.listen({ port: 0 })
-const inside = await names(url + '/tables', (await services.accounts.create({ name: 'me', plan: 'free' })).key)
-await app.close()
-await Promise.all([connectors.close(), engine.close()])
-console.log(JSON.stringify({ alone, inside, console: console_, guide, refused }))
-`
 
 test('types hold under strict, without help from this repository', async () => {
   for (const [name, code] of Object.entries(jobs)) consumer.write(`types/${name}.ts`, code)
