@@ -153,8 +153,9 @@ export class Commits {
   }
 
   /**
-   * Writes rows as files of bounded size, in the order of the rows. Its place among the ingests is free again when the
-   * files are written, before they are sent to a store of objects, because sending needs few of this machine's cores.
+   * Writes rows as files of bounded size, in the order of the rows. The slot among the ingests, which the first job takes,
+   * is free again when the files are written, before they are sent to a store of objects, because sending needs few of
+   * this machine's cores.
    */
   async #write(
     begin: () => Promise<Begun>,

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { nearest } from '../../engine/index.ts'
-import { NOT_FINITE } from '../../engine/ingest/text/errors.ts'
+import { failedAtNotFinite, NOT_FINITE } from '../../engine/ingest/text/errors.ts'
 import { describe, type Option, type OptionTable } from '../../engine/options.ts'
 import { isApiKey, withoutTicket } from './addresses.ts'
 import { faultSentence, jsonFault } from './answer-errors.ts'
@@ -312,7 +312,7 @@ function parseJson(body: Uint8Array): unknown {
   } catch (error) {
     if (error instanceof ServerError) throw error
     const fault = jsonFault(error)
-    const help = /token '[NI]'/.test(fault) ? ` ${NOT_FINITE}.` : ''
+    const help = failedAtNotFinite(fault) ? ` ${NOT_FINITE}.` : ''
     throw new ServerError('invalid_json', `The body is not valid JSON: ${fault}.${help}`)
   }
 }

@@ -1,4 +1,4 @@
-import { badRow, malformed, NOT_FINITE } from '../text/errors.ts'
+import { badRow, failedAtNotFinite, malformed, NOT_FINITE } from '../text/errors.ts'
 import {
   checkedKind,
   classifier,
@@ -246,6 +246,6 @@ function whyNotJson(text: string): string | undefined {
     return hasHalfCharacter(text) ? 'a string in it has half a character' : undefined
   } catch (error) {
     const { message } = error as Error
-    return /token '[NI]'/.test(message) ? NOT_FINITE : message.replace(/(,| in JSON).*$/s, '')
+    return failedAtNotFinite(message) ? NOT_FINITE : message.replace(/(,| in JSON).*$/s, '')
   }
 }

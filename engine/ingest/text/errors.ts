@@ -130,6 +130,9 @@ export const FINEST = `Columns hold microseconds: send those, or ask for ${hint(
 /** What to send in JSON for numbers that it does not have. */
 export const NOT_FINITE = 'JSON has no NaN and no Infinity: send null, or the texts "NaN", "INF" and "-INF"'
 
+/** Whether JSON.parse failed at one of them, by its message. */
+export const failedAtNotFinite = (message: string) => /token '[NI]'/.test(message)
+
 export const LATE_QUOTE = 'there is a blank before an opening quote; the quote has to come first in its field'
 export const LONE_RETURN =
   'there is a carriage return that no line feed follows; lines end with LF or CR LF, and fields that hold one are quoted'
