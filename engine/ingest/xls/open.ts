@@ -9,6 +9,7 @@ import { type Book, MOST_MERGED, type OnRow, type Sheet, type SheetCell } from '
 import { styleOfFormat } from '../xlsx/book.ts'
 import { numberCell } from '../xlsx/sheet.ts'
 import { ZipReader } from '../zip/zip-reader.ts'
+import { checkSectors } from './sectors.ts'
 
 const load = createRequire(import.meta.url)
 
@@ -22,6 +23,7 @@ const ROWS_AT_ONCE = 1000
 export async function openXls({ file, format, limits }: ReadRequest): Promise<Book> {
   if (format === 'xlsb') await checkArchive(file, limits.unpackedBytes)
   const bytes = await readFile(file)
+  checkSectors(bytes)
   const book = parse(bytes)
   const date1904 = book.Workbook?.WBProps?.date1904 === true
   const sheets = book.SheetNames.flatMap((name, at): Sheet[] => {
@@ -39,7 +41,7 @@ export async function openXls({ file, format, limits }: ReadRequest): Promise<Bo
   return { sheets, async [Symbol.asyncDispose]() {} }
 }
 
-/** How long the library may take: many times as long as it needs. Counts and chains in damaged files may never end. */
+/** How long the library may take: many times as long as it needs. Counts in damaged files may never end. */
 const longest = (bytes: number) => 5_000 + Math.ceil(bytes / 50)
 
 const PARSING = {
