@@ -78,12 +78,13 @@ async function withAutoHint(
       READING,
     )
     if (Object.keys(added).length === 0) return error
+    const further = String(new URLSearchParams(added as Record<string, string>)).replaceAll('+', '%20')
     await readDetected(request, detected, read)
     await rm(target)
     return withDetails(
       error,
       {},
-      `${error.message} ${hint('dialect=auto')} would read the file, with ${hint(String(new URLSearchParams(added as Record<string, string>)))}.`,
+      `${error.message} ${hint('dialect=auto')} would read the file, with ${hint(further)}.`,
     )
   } catch {
     return error

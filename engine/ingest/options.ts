@@ -76,7 +76,7 @@ export const READING = {
     kind: 'texts',
     formats: TEXT,
     about: 'Text before or behind numbers that is left out, for example `€,$,%`.',
-    details: 'With `%`, `12.5%` is 12.5.',
+    details: 'With `%`, `12.5%` is 12.5; a space stands for all spaces around numbers.',
   },
   booleans: {
     http: 'booleans',

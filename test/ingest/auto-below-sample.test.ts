@@ -45,6 +45,16 @@ describe('values below the sample are read only with evidence', () => {
     expect(values[0]![0]).toBe('2.5')
   })
 
+  test('numbers with spaces around them, then a point with three digits after it', async () => {
+    const { shape, later, reasons } = await read('a,b', ' 12,x', [' 2.500,x'])
+    expect([shape[0], later]).toEqual(['a: string', [[' 2.500', 'x']]])
+    expect(reasons?.[0]).toMatchObject({ row: 1501, try: 'decimal=,&thousands=.', or: 'decimal=.' })
+    expect((await read('a,b', ' 12,x', ['7,x', ' 3.75,x'])).later).toEqual([
+      ['7.0', 'x'],
+      ['3.75', 'x'],
+    ])
+  })
+
   test('whole numbers, then a code with an E', async () => {
     const { shape, later, reasons } = await read('a,b', '12,x', ['12e4,x'])
     expect([shape[0], later]).toEqual(['a: string', [['12e4', 'x']]])

@@ -102,6 +102,16 @@ describe('dialect=auto takes a null word', () => {
   })
 })
 
+test('dialect=auto leaves out spaces around numbers', async () => {
+  const { columns, values, chosen } = await readAs(
+    'id,a,b,c,d\n  1, 1.5 ,1, €5, 01\n 10,2,"1,234", €6, 2\n100,NA, 3, €7, 3\n',
+  )
+  expect(columns.slice(0, 4)).toEqual(['id: integer', 'a: double', 'b: integer', 'c: integer'])
+  expect(columns[4]).toBe('d: string (symbols=%20,%E2%82%AC)')
+  expect(values.map((row) => row.join())).toEqual(['1,1.5,1,5, 01', '10,2.0,1234,6, 2', '100,,3,7, 3'])
+  expect(chosen).toContain('symbols= ,€')
+})
+
 describe('dialect=auto leaves as text, and says how it could be read,', () => {
   test.each([
     ['lists of two', 'id,answers\n1,"1,2"\n2,"3,4"\n3,"2,4"', 'answers: string (decimal=,)'],

@@ -19,7 +19,7 @@ const options: fc.Arbitrary<UploadOptions> = fc.record(
     ),
     booleans: fc.constantFrom(['t', 'f'], ['1', '0'], ['2024-01-01', '1.5']),
     nulls: fc.array(fc.constantFrom('NA', '-99', '0.0', '1.234', 'true', 'nan', '10:00'), { maxLength: 2 }),
-    symbols: fc.array(fc.constantFrom('€', '%', '5', 'e', '-'), { maxLength: 2 }),
+    symbols: fc.array(fc.constantFrom('€', '%', '5', 'e', '-', ' '), { maxLength: 2 }),
   },
   { requiredKeys: [] },
 )

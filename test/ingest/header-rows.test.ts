@@ -101,6 +101,41 @@ describe('a header of several rows', () => {
     expect(others).toEqual({ names: 'number' })
   })
 
+  test.each([
+    'xlsx',
+    'xls',
+    'xlsb',
+    'ods',
+  ] as const)('is above merged cells, which are named, in %s', async (bookType) => {
+    const rows = [
+      ['Region', null, 'Sales'],
+      ['Name', 'Town', 'Q1'],
+      ['North', 'Ulm', 1],
+      [null, 'Bonn', null],
+      [null, 'Kiel', 3],
+      ['Source: a note'],
+    ]
+    const sheet = utils.aoa_to_sheet(rows)
+    const read = (ranges: readonly string[], skip: number) => {
+      sheet['!merges'] = ranges.map((range) => utils.decode_range(range))
+      const book = utils.book_new()
+      utils.book_append_sheet(book, sheet, 'first')
+      const file: Buffer = write(book, { bookType, type: 'buffer' })
+      return bench.read(bookType, file, { options: { skip, footer: 1 } })
+    }
+    const { values, warnings } = await read(['A1:B1', 'A3:A5', 'B4:C4', 'A6:C6'], 1)
+    expect(values).toEqual([
+      ['North', 'Ulm', '1'],
+      [null, 'Bonn', null],
+      [null, 'Kiel', '3'],
+    ])
+    expect(warnings).toEqual([
+      'Of merged cells, the first has the value, and the others are null: A3:A5, B4:C4. If each of them should have it, ' +
+        'unmerge and fill them in a spreadsheet program, and upload that.',
+    ])
+    expect((await read(['A1:B1', 'A6:C6', 'B9:B12'], 1)).warnings).toBeUndefined()
+  })
+
   test.each(['xlsx', 'xls', 'xlsb', 'ods'] as const)('of merged cells is read in %s', async (bookType) => {
     const rows = [
       ['Sales'],

@@ -222,9 +222,12 @@ describe('declared types', () => {
     for (const text of texts) {
       const refusal = await bench.refusal('csv', `a,b\n,x\n${text},x\n`, { declared: declared({ a: type }) })
       const article = type === 'integer' ? 'an' : 'a'
-      const hint = type === 'binary' ? ' Bytes are sent in base64, padded with =.' : ''
+      const hints = [
+        type === 'binary' ? ' Bytes are sent in base64, padded with =.' : '',
+        text.startsWith(' ') ? ' dialect=auto would read the file, with symbols=%20.' : '',
+      ]
       expect(refusal).toBe(
-        `400 invalid_upload: Row 2, column "a": ${JSON.stringify(text)} is not ${article} ${type}.${hint}`,
+        `400 invalid_upload: Row 2, column "a": ${JSON.stringify(text)} is not ${article} ${type}.${hints.join('')}`,
       )
     }
   })

@@ -18,7 +18,7 @@ export function columnReader(
   if (!reading || !readings.some(({ options }) => options.symbols)) return reader
   const [symbol] = reading.options.symbols ?? []
   const own = fieldReader({ ...options, symbols: symbol === undefined ? [] : [symbol] })
-  if (symbol === undefined) return own
+  if (symbol === undefined || symbol.trim() === '') return own
   return {
     ...own,
     kinds: ~0,

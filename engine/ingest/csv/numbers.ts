@@ -24,6 +24,8 @@ type Mark = '.' | ','
 export class Numbers {
   /** The symbols around numbers; '' where there is none. */
   readonly symbols = new Map<string, Sampled>()
+  /** The whitespace around numbers. */
+  readonly spaces = new Map<string, Sampled>()
   /** Marks that can only be before decimal places. */
   readonly decimals = new Map<string, Sampled>()
   /** Marks that can only be between thousands. */
@@ -68,6 +70,8 @@ export class Numbers {
       if (mark === ',') this.#pairs.push([whole, places])
     }
     note(this.symbols, before ?? after ?? '')
+    const [space] = /^\s|\s$/.exec(value.text) ?? []
+    if (space !== undefined) note(this.spaces, space)
     this.#lengths.add(body.replace(/\D/g, '').length)
     this.#isNegative ||= /[-\u2212]/.test(sign + inner)
     this.#isExponential ||= /e[-+]?\d+\D*$/i.test(value.text)

@@ -83,9 +83,16 @@ export const VALUE_RULES: readonly ValueRule[] = [
   {
     option: 'symbols',
     about:
-      'Every value has the same symbol before or after its number. `€5` and `£6`, or `5%` and `0.07`, stay text.',
+      'Every value has the same symbol before or after its number. `€5` and `£6`, or `5%` and `0.07`, stay text. Where ' +
+      'no number has one, some have spaces around them.',
     find: ({ numbers }, { given }) => {
-      if (!numbers || given.symbols || [...numbers.symbols.keys()].join('') === '') return undefined
+      if (!numbers || given.symbols) return undefined
+      if ([...numbers.symbols.keys()].join('') === '') {
+        const [[space, shownBy], ...others] = [...numbers.spaces, [undefined]]
+        return space !== undefined && others.length < 2
+          ? { options: { symbols: [space] }, shownBy }
+          : undefined
+      }
       const [[symbol, shownBy], other] = [...numbers.symbols]
       return other
         ? { ambiguous: other[0] === '' ? shownBy! : other[1] }

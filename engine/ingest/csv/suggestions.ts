@@ -31,8 +31,9 @@ function suggestionsFor(value: string): readonly string[] {
   const [, ...found] = SUGGESTIONS.find(([pattern]) => pattern.test(value)) ?? []
   if (found.length > 0) return found
   if (isUsualNull(value)) return [`nulls=${encodeURIComponent(value)}`]
+  const [space] = /^\s|\s$/.exec(value) ?? []
   const symbol = /\d/.test(value)
-    ? USUAL_SYMBOLS.find((one) => value.startsWith(one) || value.endsWith(one))
+    ? (space ?? USUAL_SYMBOLS.find((one) => value.startsWith(one) || value.endsWith(one)))
     : undefined
   if (symbol !== undefined) {
     const more = suggestionsFor(value.replace(symbol, '').trim()).map((one) => `&${one}`)

@@ -247,11 +247,14 @@ function numberReader({
   const point = decimal ?? '.'
   const grouped = thousands === undefined ? '' : `|\\d{1,3}(?:${between}\\d{3})+`
   const places = `\\${point}\\d+`
-  const any = symbols.map((symbol) => symbol.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|')
-  // Without symbols, whole numbers are as our own csv has them, but for those with the minus of typesetters. Blanks next
-  // to blanks would take quadratic time.
-  const [before, behind, whole] =
-    any === '' ? ['', '', '|(?<=\u2212)\\d+'] : [`(?:(?:${any})\\s*)?`, `(?:\\s*(?:${any}))?`, '|\\d+']
+  // The pattern has whitespace around all numbers; blanks next to blanks would take quadratic time.
+  const any = symbols
+    .filter((symbol) => symbol.trim() !== '')
+    .map((symbol) => symbol.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
+    .join('|')
+  const [before, behind] = any === '' ? ['', ''] : [`(?:(?:${any})\\s*)?`, `(?:\\s*(?:${any}))?`]
+  // Without symbols, whole numbers are as our own csv has them, but for those with the minus of typesetters.
+  const whole = symbols.length > 0 ? '|\\d+' : '|(?<=\u2212)\\d+'
   const digits = `(?:(?:\\d*${grouped})${places}${grouped}${whole})(?:[eE][-+]?\\d+)?`
   const number = new RegExp(`^\\s*([-+\u2212]?)${before}([-+\u2212]?${digits})${behind}\\s*$`)
   const separators = thousands === undefined ? undefined : new RegExp(between, 'g')

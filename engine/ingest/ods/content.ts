@@ -119,8 +119,9 @@ export class OdsContent implements XmlHandler {
     const found = this.#read(attributes)
     const repeated = count(attributes, 'number-columns-repeated')
     const columns = count(attributes, 'number-columns-spanned')
-    if (columns > 1 && this.merged.length < MOST_MERGED)
-      this.merged.push({ row: this.#row, column: this.#column, columns })
+    const rows = count(attributes, 'number-rows-spanned')
+    if (columns * rows > 1 && this.merged.length < MOST_MERGED)
+      this.merged.push({ row: this.#row, column: this.#column, columns, rows })
     if (found) {
       if (this.#column + repeated > MOST_COLUMNS) throw this.#bad('there are more than 16,384 columns')
       for (let at = 0; at < repeated; at++) this.#cells.push({ ...found, column: this.#column + at })

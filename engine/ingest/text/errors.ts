@@ -181,9 +181,10 @@ interface ListedWords {
 /** The same suggestions with the words that the upload was read with, so that they can be followed as they are. */
 export function keepingWords(reason: TextReason, words: ListedWords): TextReason {
   const keeping = (suggestion: string) =>
-    suggestion.replace(/^(nulls|symbols)=/, (all, name: keyof ListedWords) =>
-      [all, ...(words[name] ?? []).map((word) => `${encodeURIComponent(word)},`)].join(''),
-    )
+    suggestion.replace(/^(nulls|symbols)=([^&]*)/, (_, name: keyof ListedWords, word: string) => {
+      const all = new Set([...(words[name] ?? []).map(encodeURIComponent), word])
+      return `${name}=${[...all].join()}`
+    })
   return {
     ...reason,
     ...(reason.try !== undefined && { try: keeping(reason.try) }),

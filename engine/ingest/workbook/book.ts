@@ -13,15 +13,16 @@ export interface SheetCell {
   readonly fault?: string
 }
 
-/** A cell that covers several columns, from `column` on. */
+/** A cell that covers several columns or rows, from `column` and `row` on. */
 export interface MergedCell {
   readonly row: number
   readonly column: number
   readonly columns: number
+  readonly rows: number
 }
 
-/** Headers have few; more are not kept. */
-export const MOST_MERGED = 10_000
+/** More are not kept. */
+export const MOST_MERGED = 100_000
 
 /** Our exports continue longer tables on the next sheet. */
 export const MOST_ROWS = 1_048_576
@@ -42,7 +43,7 @@ export interface Sheet {
   readonly zeroFormulas: readonly string[]
   /** Whether a whole number was read that no double is, so that the program writes these with all digits. */
   readonly exactIntegers: boolean
-  /** Cells that were read and cover several columns. */
+  /** Cells that were read and cover others. */
   readonly merged: readonly MergedCell[]
 }
 

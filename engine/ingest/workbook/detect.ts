@@ -57,7 +57,7 @@ export class SheetSample {
   /** Whether the first row of the table has cells over several columns, each of which the row below it names. */
   #hasMergedHeader(skip: number, merged: readonly MergedCell[]): boolean {
     const [upper, lower] = this.#start.filter(({ row }) => row > skip)
-    const over = merged.filter(({ row }) => row === upper?.row)
+    const over = merged.filter(({ row, columns }) => row === upper?.row && columns > 1)
     if (!upper || upper.cells.length < 2 || over.length === 0 || lower?.row !== upper.row + 1) return false
     const named = new Set(lower.cells.map(({ column }) => column))
     const columns = over.flatMap((cell) => Array.from({ length: cell.columns }, (_, at) => cell.column + at))

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Duck } from '../../duckdb/duck.ts'
 import { hint } from '../../errors.ts'
+import { columnLetters } from '../../util/column-letters.ts'
 import { ingestRewritten } from '../csv/ingest.ts'
 import { withOptions } from '../csv/suggestions.ts'
 import { isUsualNull } from '../csv/words.ts'
@@ -19,7 +20,7 @@ import {
 import { Blanks } from '../text/blanks.ts'
 import { badCell, countedFooter, malformed, quoteValue, type TextReason } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
-import { type Book, MOST_ROWS, type OnRow, type OpenBook, type SheetCell } from './book.ts'
+import { type Book, type MergedCell, MOST_ROWS, type OnRow, type OpenBook, type SheetCell } from './book.ts'
 import { type SheetRow, SheetSample } from './detect.ts'
 
 /**
@@ -96,9 +97,11 @@ async function rewrite(
   let header: readonly string[] | undefined
   const sheets = sheetsFrom(book, requested)
   const zeroFormulas: string[] = []
+  const merged: MergedCell[] = []
   for (const sheet of sheets) {
     let names: readonly string[] | undefined
     const headerRows: string[][] = []
+    let headerRow = 0
     let before = 0
     let continues = true
     const onRow: OnRow = (row, cells) => {
@@ -109,6 +112,7 @@ async function rewrite(
         headerRows.push(headerOf(cells, learned.width))
         if (headerRows.length < (options.headerRows ?? 1)) return
         names = namesOfColumns(joinedHeader(headerRows), options)
+        headerRow = row
         header ??= names
         continues = isDeepStrictEqual(header, names)
         table ??= new SheetTable(layColumns(known, names), options, learned)
@@ -123,6 +127,8 @@ async function rewrite(
       if (!continues) break
     }
     zeroFormulas.push(...sheet.zeroFormulas)
+    const end = table?.footerRow ?? before + 1
+    merged.push(...sheet.merged.filter(({ row }) => row > headerRow && row < end))
     if (sheet.exactIntegers) table?.rounded.clear()
     if (!table && headerRows.length > 0) throw shortHeader(options)
     if (before < MOST_ROWS) break
@@ -137,6 +143,7 @@ async function rewrite(
   const warnings = [
     ...table.warnings,
     ...(zeroFormulas.length > 0 ? [uncalculated(zeroFormulas)] : []),
+    ...(merged.length > 0 ? [covering(merged)] : []),
     ...(others.length > 0 ? [noRows(sheets[0]!.name, others)] : []),
   ]
   return {
@@ -155,11 +162,26 @@ function noRows(name: string, others: Book['sheets']): string {
 /** How many cells a warning names. */
 const MOST_NAMED = 10
 
-function uncalculated(cells: readonly string[]): string {
+function listed(cells: readonly string[]): string {
   const [first, rest] = [cells.slice(0, MOST_NAMED).join(', '), cells.length - MOST_NAMED]
+  return `${first}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+function uncalculated(cells: readonly string[]): string {
   return (
-    `The formulas of this workbook are to be calculated when it is opened, and some hold 0 until then: ${first}` +
-    `${rest > 0 ? ` and ${rest} more` : ''}. Unless they are zeros, open it in a spreadsheet program, save it, and upload that.`
+    `The formulas of this workbook are to be calculated when it is opened, and some hold 0 until then: ${listed(cells)}. ` +
+    'Unless they are zeros, open it in a spreadsheet program, save it, and upload that.'
+  )
+}
+
+/** A warning for merged cells below the header. */
+function covering(merged: readonly MergedCell[]): string {
+  const cells = merged.map(({ row, column, columns, rows }) => {
+    return `${columnLetters(column)}${row}:${columnLetters(column + columns - 1)}${row + rows - 1}`
+  })
+  return (
+    `Of merged cells, the first has the value, and the others are null: ${listed(cells)}. If each of them should have ` +
+    'it, unmerge and fill them in a spreadsheet program, and upload that.'
   )
 }
 
@@ -199,6 +221,11 @@ class SheetTable {
 
   get rows(): number {
     return this.#table.rows
+  }
+
+  /** The first row that is left out at the end; undefined if none is. */
+  get footerRow(): number | undefined {
+    return this.#held[0]?.row
   }
 
   get warnings(): readonly string[] {

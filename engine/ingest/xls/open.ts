@@ -33,8 +33,10 @@ export async function openXls({ file, format, limits }: ReadRequest): Promise<Bo
     const rows = (sheet['!data'] ?? []) as readonly (readonly (CellObject | undefined)[] | undefined)[]
     const isHidden = (book.Workbook?.Sheets?.[at]?.Hidden ?? 0) > 0
     const read = (onRow: OnRow) => readRows(rows, date1904, bytes.length, onRow)
-    const ranges = (sheet['!merges'] ?? []).filter(({ s, e }) => e.c > s.c).slice(0, MOST_MERGED)
-    const merged = ranges.map(({ s, e }) => ({ row: s.r + 1, column: s.c, columns: e.c - s.c + 1 }))
+    const merged = (sheet['!merges'] ?? []).slice(0, MOST_MERGED).map(({ s, e }) => ({
+      ...{ row: s.r + 1, column: s.c },
+      ...{ rows: e.r - s.r + 1, columns: e.c - s.c + 1 },
+    }))
     return [{ name, isHidden, read, zeroFormulas: [], exactIntegers: false, merged }]
   })
   if (sheets.length === 0) throw malformed('The workbook has no worksheet.')

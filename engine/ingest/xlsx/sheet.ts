@@ -99,10 +99,11 @@ export class SheetParser implements XmlHandler {
 
   #merge(range: string): void {
     const [from = '', to = ''] = range.split(':')
+    const [row, last] = [from, to].map((cell) => Number(/\d+/.exec(cell)?.[0])) as [number, number]
     const column = columnOf(from)
-    const columns = columnOf(to) - column + 1
-    if (columns > 1 && this.merged.length < MOST_MERGED)
-      this.merged.push({ row: Number(/\d+/.exec(from)?.[0]), column, columns })
+    const [columns, rows] = [columnOf(to) - column + 1, last - row + 1]
+    if (columns * rows > 1 && this.merged.length < MOST_MERGED)
+      this.merged.push({ row, column, columns, rows })
   }
 
   #beginCell(attributes: string): void {

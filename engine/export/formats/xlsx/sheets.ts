@@ -1,5 +1,6 @@
 import { type Batch, isNull, type Vector } from '../../../duckdb/batch.ts'
 import { type TypeName, typeName } from '../../../types/index.ts'
+import { columnLetters } from '../../../util/column-letters.ts'
 import {
   type Container,
   type Deflated,
@@ -12,7 +13,6 @@ import {
 import { fixedCell, KIND, type Shape } from '../text/cells.ts'
 import {
   CONTENT_TYPES,
-  columnLetters,
   ROOT_RELATIONSHIPS,
   STYLES,
   sheetHead,

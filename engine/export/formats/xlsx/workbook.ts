@@ -1,3 +1,5 @@
+import { columnLetters } from '../../../util/column-letters.ts'
+
 /** The parts of a workbook around its rows (ISO 29500-1, parts 12 and 18). */
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -125,12 +127,6 @@ export function sheetHead(widths: readonly number[], selected: boolean): string 
 /** @param rows number of rows, including the header */
 export function sheetTail(columns: number, rows: number): string {
   return `</sheetData><autoFilter ref="A1:${columnLetters(columns - 1)}${rows}"/></worksheet>`
-}
-
-/** `A` to `Z`, `AA` … */
-export function columnLetters(index: number): string {
-  const before = Math.floor(index / 26)
-  return (before > 0 ? columnLetters(before - 1) : '') + String.fromCharCode(65 + (index % 26))
 }
 
 const NAME_LENGTH = 31

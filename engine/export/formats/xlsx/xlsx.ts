@@ -1,12 +1,13 @@
 import type { Vector } from '../../../duckdb/batch.ts'
 import { typeName } from '../../../types/index.ts'
+import { columnLetters } from '../../../util/column-letters.ts'
 import { type EncodedColumn, type EncodeOptions, type Encoder, Output } from '../encoder.ts'
 import { boundOf, compileRows, KIND, of, shapeOf, textsOf, write } from '../text/cells.ts'
 import { unsigned } from '../text/digits.ts'
 import { cellWriters, escapeXml, isXmlText } from './cells.ts'
 import { requireColumns } from './limits.ts'
 import { SHEET_BREAK, SHEET_ROWS, sheetPacking, widthsOf } from './sheets.ts'
-import { columnLetters, STYLE } from './workbook.ts'
+import { STYLE } from './workbook.ts'
 
 /**
  * A workbook. Cells have types: numbers, booleans, and dates from 1900-03-01 to 9999-12-31 with a date format;
