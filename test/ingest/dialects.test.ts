@@ -159,6 +159,42 @@ describe('csv of other programs', () => {
     expect((await bench.read('csv', body, { options: { encoding } })).values).toEqual([[text]])
   })
 
+  test.each([
+    [
+      'windows-1252',
+      'créèrent, Liège, où, Noël, œuvre; Größe, Äpfel; España, pequeñín; caffè, lunedì, gioventù',
+    ],
+    [
+      'windows-1252',
+      'São Paulo, corações, Magalhães, irmãs; rødgrød, Bærum; història, això; Þingvellir, bær',
+    ],
+    ...[
+      'Děčín, Plzeň',
+      'Jiří, Písek',
+      'dům',
+      'Český Krumlov',
+      'Košice',
+      'Gdańsk, Poznań',
+      'Kőszeg',
+      'Brăila',
+    ].map((text) => ['windows-1250', text] as const),
+    ...['Kočevje', 'Tomić'].map((text) => ['windows-1250', text] as const),
+  ] as const)('%s of %s is guessed only where words show it', async (encoding, text) => {
+    const letters = new Map(
+      Array.from({ length: 256 }, (_, byte) => [new TextDecoder(encoding).decode(Buffer.of(byte)), byte]),
+    )
+    for (const written of [text, text.toUpperCase().replace('ß', 'SS')]) {
+      const body = Buffer.from(`a\n"${written}"\n`.split('').map((letter) => letters.get(letter)!))
+      const options = { dialect: 'auto' } as const
+      if (encoding === 'windows-1252') {
+        expect((await bench.read('csv', body, { options })).values).toEqual([[written]])
+      } else
+        expect(await bench.refusal('csv', body, { options })).toContain(
+          'give its encoding, such as windows-1250',
+        )
+    }
+  })
+
   test('UTF-8 is not read as another encoding', async () => {
     const body = Buffer.from(`a\n${'x'.repeat(1_048_570)}\né\n`)
     for (const encoding of ['latin1', 'windows-1252', 'shift_jis'] as const) {

@@ -39,12 +39,15 @@ const withoutUtf8 = (text: string) => text.replace(/[\xc2\xc3][\x80-\xbf]/g, '')
 /** Bytes that windows-1252 does not have, capitals behind small letters, and signs such as £ within words. */
 const NOT_WESTERN =
   /[\x81\x8d\x8f\x90\x9d]|[a-z][\x8a\x8c\x8e\x9f]|[A-Za-z\xc0-\xff][\x80\x82-\x84\x86-\x89\x8b\x94\xa1-\xa6\xa8\xa9\xac\xaf\xb1\xb3\xb5\xb6\xb8\xb9\xbc-\xbf][A-Za-z\xc0-\xff]/
+/** What č, ě, ř, ő, ă and ń of windows-1250 look like in windows-1252, where no word of a Western language has them, and š and ž. */
+const EASTERN =
+  /[\x8a\x8e\x9a\x9e]|[\xec\xf9][a-z\xe0-\xff]|\xe8[aeo]|[\xe8\xec\xf2\xf8\xf9][\xe1\xe9\xed\xf3\xfa\xfd]|[\xe1\xed\xf3\xfa\xfd][\xe8\xec\xf2\xf8\xf9]|\xf1(?![aeiou\xe1\xe9\xed\xf3\xfa])|\xf5(?!e)|\xe3(?![eos]|$|[^a-z\xc0-\xff])|i\xe6(?![a-z\xc0-\xff])/im
 /** Letters of windows-1252, and bytes that are letters in other encodings. */
 const WORDS = /[A-Za-z\x8a\x8c\x8e\x9a\x9c\x9e\x9f\xa1-\xaa\xac-\xba\xbc-\xff]{4,}/g
 
 /** Whether bytes may be windows-1252. In words of Western languages, most letters have no accent; Cyrillic has nothing else. */
 function isWestern(text: string): boolean {
-  if (NOT_WESTERN.test(text)) return false
+  if (NOT_WESTERN.test(text) || EASTERN.test(text)) return false
   const accented = (text.match(WORDS) ?? []).filter((word) => /[\x80-\xff]/.test(word)).join('')
   return 2 * accented.replace(/[A-Za-z]/g, '').length <= accented.length
 }
