@@ -12,6 +12,9 @@ import { isDisorder, isSurelyUndone, knownError } from './failures.ts'
 const PATIENCE_MS = 10_000
 const PAUSE_MS = 5
 
+/** Every commit is synced. The log may have 256 pages: with SQLite's 1,000, it is larger than the catalog and many small datasets. */
+const SETTINGS = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 256;'
+
 /**
  * The metadata database as an SQLite file. It uses WAL, so that commands can read while a server runs, and
  * synchronous=FULL, so that a commit survives a power cut.
@@ -51,7 +54,7 @@ export class SqliteDatabase extends Database {
     this.#turns = turnsOf(file)
     this.#writer = new SqliteConnection(file, { readOnly: false })
     try {
-      guard(() => this.#writer.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;'))
+      guard(() => this.#writer.exec(SETTINGS))
     } catch (error) {
       this.#writer.close()
       throw error

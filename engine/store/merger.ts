@@ -12,18 +12,22 @@ const ENDINGS: readonly ErrorCode[] = ['not_found', 'cancelled', 'writes_stopped
 export class Merger {
   readonly #context: WorkContext
   readonly #merging = new Set<number>()
+  readonly #resting = new Map<number, NodeJS.Timeout>()
   readonly #giveUp = new AbortController()
 
   constructor(context: WorkContext) {
     this.#context = context
   }
 
-  /** Merges until there is no run of parts left that is worth merging. */
-  async merge(datasetId: number): Promise<void> {
+  /** Merges until there is no run of parts left that is worth merging; once nothing was written for a while, what is left. */
+  async merge(datasetId: number, isResting = false): Promise<void> {
     if (this.#giveUp.signal.aborted || this.#merging.has(datasetId)) return
     this.#merging.add(datasetId)
+    clearTimeout(this.#resting.get(datasetId))
     try {
-      while (await this.#mergeOnce(datasetId));
+      let merges = 0
+      while (await this.#mergeOnce(datasetId, isResting)) merges += 1
+      if (!isResting || merges > 0) this.#mergeAtRest(datasetId)
     } catch (error) {
       // Nothing is lost without the merge. The codes in ENDINGS mean that the dataset was deleted or the merger
       // stopped.
@@ -35,17 +39,39 @@ export class Merger {
     }
   }
 
+  /** Starts no new merges. */
+  end(): void {
+    for (const timer of this.#resting.values()) clearTimeout(timer)
+    this.#resting.clear()
+  }
+
   /** Aborts merges under way and starts no new ones. */
   giveUp(): void {
     this.#giveUp.abort()
+    this.end()
+  }
+
+  #mergeAtRest(datasetId: number): void {
+    const { background, events } = this.#context
+    const timer = setTimeout(() => {
+      this.#resting.delete(datasetId)
+      background.later(
+        () => this.merge(datasetId, true),
+        events.failure('merge_failed', 'Parts could not be merged.', { dataset: datasetId }),
+      )
+    }, REST_MS)
+    this.#resting.set(datasetId, timer.unref())
   }
 
   /** Merges one run of parts. Gives whether there may be more to merge. */
-  async #mergeOnce(datasetId: number): Promise<boolean> {
+  async #mergeOnce(datasetId: number, isResting: boolean): Promise<boolean> {
     const { members, versions, sizes, integrity, commits } = this.#context
     const { signal } = this.#giveUp
-    const runOf = ({ columns, parts }: Version) =>
-      isAttached(parts) ? [] : partsToMerge(parts, columns.length, sizes)
+    const runOf = ({ columns, parts }: Version) => {
+      if (isAttached(parts)) return []
+      const run = partsToMerge(parts, columns.length, sizes)
+      return run.length > 0 || !isResting ? run : partsAtRest(parts, columns.length, sizes)
+    }
     // Most commits leave nothing to merge, and a lease is written down.
     if (runOf(await versions.current(datasetId)).length === 0) return false
     using lease = await members.take(datasetId)
@@ -98,6 +124,33 @@ export function partsToMerge(
     if (parts.length - first >= FAN && total >= limit) return fitting(parts.slice(first), columns, sizes)
   }
   return []
+}
+
+/** How long a dataset rests before the few parts that appends left are merged. */
+const REST_MS = 5_000
+/** The most weight of what is merged at rest: above it, reading the rows costs more than opening their files. */
+const LARGEST_AT_REST = 8 * 1024 * 1024
+
+/**
+ * Chooses the parts at the end of a version to merge when nothing was written for a while, whatever tiers they are in.
+ * The first weighs at most FAN times as much as the rest, so that rows that arrive seldom don't rewrite all others.
+ */
+export function partsAtRest(
+  parts: readonly Part[],
+  columns: number,
+  sizes: PartSizes = PART_SIZES,
+): readonly Part[] {
+  let first = parts.length
+  let rest = 0
+  let rows = 0
+  for (const [at, part] of [...parts.entries()].reverse()) {
+    const weight = weightOf(part, columns)
+    rows += part.rows
+    if (rest + weight > LARGEST_AT_REST || rows > sizes.rows) break
+    if (parts.length - at >= FAN && weight <= FAN * rest) first = at
+    rest += weight
+  }
+  return parts.slice(first)
 }
 
 /** The first parts of a run, as many as fit into one part. */

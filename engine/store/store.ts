@@ -295,6 +295,7 @@ export class Store implements WorkContext {
     clearInterval(this.#timer)
     await this.#endChecks?.()
     if (this.#options.role === 'server') this.#merger.giveUp()
+    else this.#merger.end()
     this.profiles.giveUp()
     await this.writer.end()
     await this.background.settled()

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { Part, Version } from '../../engine/catalog/records.ts'
 import { PART_SIZES, piecesOf, type WorkContext } from '../../engine/store/commits.ts'
-import { Merger, partsToMerge } from '../../engine/store/merger.ts'
+import { Merger, partsAtRest, partsToMerge } from '../../engine/store/merger.ts'
 
 const COLUMNS = 2
 let ids = 0
@@ -40,6 +40,31 @@ test('a thousand small appends leave a few dozen parts', () => {
 test('each byte is rewritten a few times only', () => {
   const { rewritten } = append(Array(4096).fill(10_000))
   expect(rewritten / (4096 * 10_000)).toBeLessThan(6)
+})
+
+test('what appends left is merged at rest, unless there is little of it or it is large', () => {
+  const { parts } = append(Array(1023).fill(300))
+  expect(parts.length).toBeGreaterThan(8)
+  expect(partsAtRest(parts, COLUMNS)).toEqual(parts)
+  expect(partsAtRest(parts.slice(-7), COLUMNS)).toEqual([])
+  const large = part(4 * 2 ** 20)
+  expect(partsAtRest([large, ...parts], COLUMNS)).toEqual(parts)
+  const larger = Array.from({ length: 20 }, () => part(2 ** 20))
+  expect(partsAtRest(larger, COLUMNS)).toHaveLength(8)
+})
+
+test('rows that arrive seldom rewrite the others a few times only', () => {
+  let parts: readonly Part[] = []
+  let rewritten = 0
+  for (let row = 0; row < 10_000; row++) {
+    parts = [...parts, part(5_000)]
+    const run = partsAtRest(parts, COLUMNS)
+    if (run.length === 0) continue
+    rewritten += total(run, 'rawBytes')
+    parts = [...parts.slice(0, parts.length - run.length), part(total(run, 'rawBytes'))]
+  }
+  expect(rewritten / (10_000 * 5_000)).toBeLessThan(16)
+  expect(parts.length).toBeLessThan(32)
 })
 
 test('large parts are never rewritten', () => {
@@ -110,7 +135,9 @@ async function mergeInto(
       },
     },
   } as unknown as WorkContext
-  await new Merger(context).merge(1)
+  const merger = new Merger(context)
+  await merger.merge(1)
+  merger.end()
   return committed
 }
 
@@ -130,4 +157,51 @@ test.each([
   ['got other columns', ({ columns }: Version) => ({ columns: [...columns, { ...columns[0]!, name: 'b' }] })],
 ])('a merge of parts that %s meanwhile is given up', async (_, change) => {
   expect(await mergeInto(change)).toBeUndefined()
+})
+
+afterEach(() => vi.useRealTimers())
+
+/** A merger over a dataset of ten parts that appends left, and how many parts its merges leave. */
+function atRest() {
+  vi.useFakeTimers()
+  const version = { columns: [{}, {}], parts: append(Array(1023).fill(300)).parts }
+  const merged: number[] = []
+  const context = {
+    sizes: PART_SIZES,
+    members: { take: async () => ({ version, [Symbol.dispose]: () => {} }) },
+    versions: { current: async () => version },
+    commits: {
+      rewriteParts: async (_: unknown, run: readonly Part[]) => ({ parts: [part(total(run, 'rawBytes'))] }),
+      commit: async (_: number, __: unknown, content: (current: unknown) => { parts: Part[] }) => {
+        version.parts = content(version).parts
+        merged.push(version.parts.length)
+        return true
+      },
+    },
+    background: { later: (work: () => void) => work() },
+    events: { failure: () => {} },
+  } as unknown as WorkContext
+  return { merger: new Merger(context), version, merged }
+}
+
+test('what is left is merged five seconds after the last write', async () => {
+  const { merger, version, merged } = atRest()
+  version.parts.unshift(part(40_000_000))
+  await merger.merge(1)
+  await vi.advanceTimersByTimeAsync(4_000)
+  await merger.merge(1)
+  await vi.advanceTimersByTimeAsync(4_000)
+  expect(merged).toEqual([])
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(merged).toEqual([2])
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([merged, vi.getTimerCount()]).toEqual([[2], 0])
+})
+
+test('nothing is merged any more once the store closes', async () => {
+  const { merger, merged } = atRest()
+  await merger.merge(1)
+  merger.end()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(merged).toEqual([])
 })
