@@ -128,7 +128,7 @@ async function rewrite(
     }
     zeroFormulas.push(...sheet.zeroFormulas)
     const end = table?.footerRow ?? before + 1
-    merged.push(...sheet.merged.filter(({ row }) => row > headerRow && row < end))
+    for (const cell of sheet.merged) if (cell.row > headerRow && cell.row < end) merged.push(cell)
     if (sheet.exactIntegers) table?.rounded.clear()
     if (!table && headerRows.length > 0) throw shortHeader(options)
     if (before < MOST_ROWS) break
