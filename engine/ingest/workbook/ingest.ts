@@ -126,7 +126,7 @@ async function rewrite(
       onProgress?.({ bytes, rows: table?.rows ?? 0 })
       if (!continues) break
     }
-    zeroFormulas.push(...sheet.zeroFormulas)
+    for (const cell of sheet.zeroFormulas) zeroFormulas.push(cell)
     const end = table?.footerRow ?? before + 1
     for (const cell of sheet.merged) if (cell.row > headerRow && cell.row < end) merged.push(cell)
     if (sheet.exactIntegers) table?.rounded.clear()

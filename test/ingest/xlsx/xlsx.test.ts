@@ -138,6 +138,16 @@ describe('xlsx', () => {
     expect((await bench.read('xlsx', await raw(rows))).warnings).toBeUndefined()
   })
 
+  test('formulas that hold 0 are counted, however many there are', async () => {
+    const zero = '<row><c><f>1+1</f><v>0</v></c></row>'
+    const rows = `<row><c t="inlineStr"><is><t>a</t></is></c></row>${zero.repeat(200_000)}`
+    const later = await bench.read('xlsx', await raw(rows, 'a', [], '<calcPr fullCalcOnLoad="1"/>'))
+    expect([later.values.length, ...later.warnings!]).toEqual([
+      200_000,
+      expect.stringContaining(' and 199990 more. '),
+    ])
+  })
+
   test('a sheet may be named like an attribute', async () => {
     for (const name of ['my id=5', 'r:id=&quot;x&quot;', " id='r2' ", 'a=b']) {
       const { values } = await bench.read('xlsx', await raw('<row r="1"><c><v>1</v></c></row>', name))
