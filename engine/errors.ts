@@ -112,7 +112,22 @@ export function hint(option: string): string {
   return `\u0001${option}\u0002`
 }
 
-const unmarked = (text: string) => text.replaceAll(MARKED, '$1')
+export const unmarked = (text: string) => text.replaceAll(MARKED, '$1')
+
+/** The options that `hint` has marked in a message. */
+export const hintsIn = (marked: string) => Array.from(marked.matchAll(MARKED), ([, option]) => option!)
+
+/** The message of an error with its options marked again, for where text alone is kept. */
+export function markedMessage({ message, details }: EngineError): string {
+  let [marked, rest] = ['', message]
+  for (const option of details?.hints ?? []) {
+    const at = rest.indexOf(option)
+    if (at < 0) continue
+    marked += rest.slice(0, at) + hint(option)
+    rest = rest.slice(at + option.length)
+  }
+  return marked + rest
+}
 
 /** An error with a stable code. `message` is a sentence for the user; `cause` is for the log alone. */
 export class EngineError extends Error {
@@ -129,7 +144,7 @@ export class EngineError extends Error {
     const { cause, details } = options
     super(unmarked(message), cause === undefined ? undefined : { cause })
     this.code = code
-    const hints = Array.from(message.matchAll(MARKED), ([, option]) => option!)
+    const hints = hintsIn(message)
     const problem = details?.problem
     this.details =
       hints.length === 0

@@ -5,7 +5,7 @@ import type { NewSource } from '../records/index.ts'
 import { INTERVALS, MODES } from '../records/sources.ts'
 import { OPTIONS } from './import.ts'
 import { findDataset, findOrMake, findRepository, orRemoved, type Tables } from './tables/tables.ts'
-import { addOptions, Failed, oneOf, UsageError } from './usage.ts'
+import { addOptions, Failed, oneOf, UsageError, withFlags } from './usage.ts'
 import type { On } from './workplace.ts'
 
 export function addSourceCommands(program: Command, on: On<Tables>): void {
@@ -30,7 +30,8 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
         const made = await orRemoved(tables, found, async () => {
           const source = await tables.datasets.follow(found.id, fields)
           if (source.lastError !== null && source.lastVersion === null && !found.known) {
-            throw new Failed(`${source.lastError}\nNothing was fetched, so the new dataset is removed again.`)
+            const failure = withFlags(source.lastError, source.hints)
+            throw new Failed(`${failure}\nNothing was fetched, so the new dataset is removed again.`)
           }
           print(source)
           return source
@@ -118,7 +119,7 @@ function print(source: Source): void {
     'last run': source.lastRun ?? 'not yet',
     'next run': source.nextRun,
     'next release': source.nextRelease && `${source.nextRelease.name}, ${source.nextRelease.date}`,
-    'last error': source.lastError,
+    'last error': source.lastError && withFlags(source.lastError, source.hints),
     version: source.lastVersion ?? 'none yet',
   }
   for (const [name, value] of Object.entries(lines)) {

@@ -28,6 +28,12 @@ const STATE = {
     description: 'The next refresh: by the schedule, or sooner if a series could not be fetched.',
   },
   lastError: { ...textOrNull, description: 'What went wrong in the last run; null: nothing.' },
+  hints: {
+    type: 'array',
+    items: text,
+    description: 'The options in `lastError`, as it has them.',
+    examples: [['columns=replace']],
+  },
   missing: {
     type: 'array',
     description:

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
+import { hint, markedMessage } from '../../engine/errors.ts'
 import { EngineError, uploadFormatOf } from '../../engine/index.ts'
 import type { Config } from '../config/schema.ts'
 import { UPLOAD_TYPES } from '../transfers/formats.ts'
@@ -187,6 +188,6 @@ export function errorPage(url: string, cause: EngineError): FetchFailure {
 export function withOtherTypes(error: unknown, { mode }: FollowedAddress): unknown {
   if (!(error instanceof EngineError) || error.details?.['type'] === undefined || mode !== 'replace')
     return error
-  const help = 'If the column has other values from now on, columns=replace takes the types of the file.'
-  return new EngineError(error.code, `${error.message} ${help}`, { cause: error })
+  const help = `If the column has other values from now on, ${hint('columns=replace')} takes the types of the file.`
+  return new EngineError(error.code, `${markedMessage(error)} ${help}`, { cause: error })
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { markedMessage, unmarked } from '../../engine/errors.ts'
 import { type Dataset, type Engine, EngineError, type Handle, type Upload } from '../../engine/index.ts'
 import { hasDialect } from '../../engine/ingest/upload-format.ts'
 import { fromHttp, optionTexts, READING } from '../../engine/options.ts'
@@ -179,7 +180,7 @@ export class Refresher {
       const outcome = await this.#refresh({ source, token, signal, confirmed })
       await sources.release(source.datasetId, token, outcome)
       if (outcome.lastError !== null)
-        this.#parts.warn(`Dataset ${source.datasetId} could not be refreshed: ${outcome.lastError}`)
+        this.#parts.warn(`Dataset ${source.datasetId} could not be refreshed: ${unmarked(outcome.lastError)}`)
     } catch (error) {
       if (stop.signal.aborted || error instanceof Superseded) return
       await sources.release(source.datasetId, token)
@@ -231,7 +232,8 @@ export class Refresher {
       // A file may still be written.
       const isTriedSoon = error instanceof FetchFailure || /^(fewer_rows|invalid_file)$/.test(error.code)
       const due = isTriedSoon ? retryRun(now, failures, undefined, scheduled) : scheduled
-      return outcome(due, { series, address, lastError: error.message, failures })
+      const lastError = error instanceof EngineError ? markedMessage(error) : error.message
+      return outcome(due, { series, address, lastError, failures })
     }
   }
 

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { hintsIn, unmarked } from '../../engine/errors.ts'
 import {
   type Database,
   EngineError,
@@ -43,6 +44,7 @@ export interface StoredSource {
   /** When all series are requested again. */
   readonly scheduled: string
   readonly lastRun: string | null
+  /** With its options marked by `hint`. */
   readonly lastError: string | null
   /** The last version that a refresh made. */
   readonly lastVersion: number | null
@@ -137,7 +139,8 @@ export class Sources {
       lastRun,
       nextRun: due,
       ...(every === 'release' && { nextRelease: nextRelease(series) }),
-      lastError,
+      lastError: lastError && unmarked(lastError),
+      hints: hintsIn(lastError ?? ''),
       missing: series.flatMap(({ id, error }) =>
         error === undefined ? [] : [{ series: id, code: error.code, error: error.message }],
       ),

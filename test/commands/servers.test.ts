@@ -85,6 +85,33 @@ test('an import that fails says why, even if the dataset that it has made can no
   expect(asked.at(-1)).toBe('DELETE /datasets/7')
 })
 
+test('options in the last error of a followed file are those of the command', async () => {
+  const source = {
+    ...{
+      url: 'https://example.org/x.csv',
+      mode: 'replace',
+      options: {},
+      series: [],
+      every: 'day',
+      missing: [],
+    },
+    ...{ lastError: 'Add decimal=, or columns=replace.', hints: ['decimal=,', 'columns=replace'] },
+  }
+  const answers: Record<string, unknown> = {
+    '/datasets': [{ id: 7, name: 'd', repositoryId: 1 }],
+    '/datasets/7/source': source,
+  }
+  const server = createServer((request, response) =>
+    response.end(JSON.stringify(answers[request.url!.split('?')[0]!] ?? [])),
+  )
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const args = ['--server', `http://127.0.0.1:${port}`, '--key', 'k', 'source', 'show', '7']
+  const { stdout } = await parquetry(args)
+  server.close()
+  expect(stdout).toContain('last error\tAdd --decimal , or --columns replace.\n')
+})
+
 test('a server that is misnamed, and a key that is missing or wrong, are said', async () => {
   expect((await parquetry(['--server', 'example.org', '--key', 'k', 'repository', 'list'])).code).toBe(2)
   expect((await parquetry(['--server', served.url, 'repository', 'list'])).stderr).toContain('PARQUETRY_KEY')

@@ -93,6 +93,17 @@ describe.skipIf(withoutBrowser())('a dataset that follows series or a file', () 
     await walked.visitor.page.getByText('1 row').first().waitFor()
     expect(await (await api('GET', `/datasets/${id}/source`)).json()).toMatchObject({ mode: 'replace' })
     await walked.expectClean('follow-file')
+    // What the error names is there to be filled in.
+    upstream.routes = { ...upstream.routes, '/people.csv': { status: 200, body: 'name,age\nAda,36.5\n' } }
+    await choose('Change or refresh now')
+    await dialog().getByRole('button', { name: 'Follow' }).click()
+    await box().getByText('“Options of the file: columns=replace” takes the types of the file').waitFor()
+    await choose('Change or refresh now')
+    await dialog().getByLabel('Options of the file').fill('columns=replace')
+    await walked.expectClean('follow-options')
+    await dialog().getByRole('button', { name: 'Follow' }).click()
+    await box().getByText('“Options of the file').waitFor({ state: 'hidden' })
+    expect(await (await api('GET', `/datasets/${id}/source`)).json()).toMatchObject({ lastError: null })
   })
 
   it('says that the rows of a query are stored by schedule, which is no source to change', async () => {

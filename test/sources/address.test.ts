@@ -144,6 +144,7 @@ describe('a dataset that follows an address', () => {
     const source = (await at.call(at.root, 'GET', `/datasets/${id}/source`)).json()
     expect(source.lastError).toContain('"2.5" is not an integer.')
     expect(source.lastError).toContain('columns=replace takes the types of the file')
+    expect(source.hints).toEqual(['columns=replace'])
     expect(await rows(id)).toBe('k,n\na,1\nb,2\n')
     await put(id, { url, options: { columns: 'replace' } })
     expect(await rows(id)).toBe('k,n\na,1\nb,2.5\n')

@@ -100,6 +100,7 @@ const INTERVALS = {
 
 /** Asks for what a dataset follows. Ids are separated by spaces, because some contain commas. */
 function follow(id: number, source: Source | undefined): void {
+  const options = String(new URLSearchParams(source?.options ?? {}))
   ask({
     title: 'Follow series or a file',
     action: 'Follow',
@@ -113,6 +114,13 @@ function follow(id: number, source: Source | undefined): void {
         hint: 'Ids with their provider, as fred/GDP, separated by blanks; or https://…/x.csv.',
       },
       every: { label: 'How often', value: (source?.every ?? 'day') as Interval, options: INTERVALS },
+      options: {
+        label: OPTIONS,
+        value: options,
+        plain: true,
+        when: ({ series }) => isAddress(String(series)),
+        hint: 'Of an upload, as decimal=,&columns=replace; those that are not given are chosen by the file.',
+      },
       start: {
         label: 'First date',
         value: source?.start ?? '',
@@ -124,26 +132,32 @@ function follow(id: number, source: Source | undefined): void {
         when: () => source?.lastError != null,
       },
     },
-    onSubmit: ({ series, every, start, confirm }) => {
+    onSubmit: ({ series, every, start, confirm, options: given }) => {
       const named = series.trim()
-      if (!/^https?:/.test(named))
+      if (!isAddress(named))
         return api().datasets.follow(id, {
           series: named.split(/\s+/),
           start: start || null,
           every,
           confirm,
         })
-      const { mode, options } = source?.url === named ? source : {}
+      const isSame = source?.url === named
       return api().datasets.follow(id, {
         url: named,
         every,
         confirm,
-        ...(mode && { mode }),
-        ...(options && { options }),
+        ...(isSame && source.mode && { mode: source.mode }),
+        // Those that were chosen by another file are not for this one.
+        ...((isSame || given !== options) && { options: Object.fromEntries(new URLSearchParams(given)) }),
       })
     },
   })
 }
+
+/** What the control of the options of a followed file is called. */
+export const OPTIONS = 'Options of the file'
+
+const isAddress = (text: string) => /^https?:/.test(text)
 
 const CHOICES = [
   { value: 'csv', label: 'CSV', note: 'for everything that reads tables' },

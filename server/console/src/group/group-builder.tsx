@@ -8,6 +8,7 @@ import { Field, Select } from '../ui/field.tsx'
 import { BuilderLines, useWritten } from '../ui/form.tsx'
 import { setApply } from '../view/view.ts'
 import {
+  beyondForm,
   type Grouping,
   type Key,
   METHODS,
@@ -33,7 +34,10 @@ export function GroupBuilder(exploration: Exploration) {
       {grouping ? (
         <Lines {...{ columns, ...grouping, change }} />
       ) : (
-        <Note>This text is too complex for the form. Edit it as text, or clear it to start again.</Note>
+        <Note>
+          The form can’t show {beyondForm(exploration.apply, columns)}: it has one groupby(…) of columns and
+          parts of dates, with a calculation for each line. Edit the text, or clear it to start again.
+        </Note>
       )}
       <ApplyText {...exploration} />
     </>
@@ -111,7 +115,7 @@ function KeyChoice({ value, columns, onChange }: ChoiceProps<Key>) {
           label={`Part of ${value.column}`}
           value={value.part}
           options={parts.map((part) => [part, PARTS[part]])}
-          onValue={(part) => onChange({ ...value, part })}
+          onValue={(part) => onChange({ column: value.column, part })}
         />
       )}
     </>
@@ -143,7 +147,7 @@ function SumChoice({ value, columns, onChange }: ChoiceProps<Sum>) {
           label={`Calculation for ${value.column}`}
           value={value.method}
           options={methodsFor(typeOf(columns, value.column)).map((method) => [method, METHODS[method]])}
-          onValue={(method) => onChange({ ...value, method })}
+          onValue={(method) => onChange({ column: value.column, method })}
         />
       )}
     </>

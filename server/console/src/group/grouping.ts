@@ -7,13 +7,18 @@ export interface Grouping {
   readonly sums: readonly Sum[]
 }
 
-export interface Key {
+/** What the text calls a column of the result, where `writeGrouping` would call it otherwise. */
+interface Named {
+  readonly name?: string | undefined
+}
+
+export interface Key extends Named {
   readonly column: string
   /** '' to group by the values themselves. */
   readonly part: Part
 }
 
-export interface Sum {
+export interface Sum extends Named {
   /** '' for a count of rows. */
   readonly column: string
   readonly method: Method
@@ -81,15 +86,17 @@ export function methodsFor(type: string): readonly Method[] {
 
 /** Writes the text of `$apply`; '' if there are neither groups nor aggregates. */
 export function writeGrouping({ keys, sums }: Grouping): string {
-  const taken = new Set<string>()
-  const names = keys.map(({ column, part }) => free(part === '' ? column : `${column}_${part}`, taken))
+  const taken = new Set([...keys, ...sums].flatMap(({ name }) => name ?? []))
+  const names = keys.map(({ column, part, name }) => {
+    return name ?? free(part === '' ? column : `${column}_${part}`, taken)
+  })
   const parts = keys.flatMap(({ column, part }, at) =>
     part === '' ? [] : [`${partOf(part, filterName(column))} as ${filterName(names[at]!)}`],
   )
   const compute = parts.length > 0 ? `compute(${parts.join(',')})/` : ''
-  const items = sums.map(({ column, method }) => {
-    if (method === 'count') return `$count as ${filterName(free('rows', taken))}`
-    return `${filterName(column)} with ${method} as ${filterName(free(`${column}_${method}`, taken))}`
+  const items = sums.map(({ column, method, name }) => {
+    if (method === 'count') return `$count as ${filterName(name ?? free('rows', taken))}`
+    return `${filterName(column)} with ${method} as ${filterName(name ?? free(`${column}_${method}`, taken))}`
   })
   const aggregate = items.length > 0 ? `aggregate(${items.join(',')})` : ''
   if (keys.length === 0) return aggregate
@@ -116,27 +123,67 @@ const PART_PATTERNS = (Object.keys(PARTS) as Part[]).slice(1).map((part) => {
   return [part, new RegExp(`^${before}(${NAME})${after.join(NAME)} as (${NAME})(?:,|$)`, 'u')] as const
 })
 const SUM = new RegExp(
-  String.raw`(?:(\$count)|(${NAME}) with (${METHOD_NAMES.join('|')})) as (?:${NAME})(?:,|$)`,
+  String.raw`(?:(\$count)|(${NAME}) with (${METHOD_NAMES.join('|')})) as (${NAME})(?:,|$)`,
   'gu',
 )
 
-/** Parses text that `writeGrouping` has written; undefined for any other `$apply`, or if a column is unknown. */
+/** Parses text as `writeGrouping` writes it, with any names; undefined for any other `$apply`, or if a column is unknown. */
 export function readGrouping(text: string, columns: readonly Column[]): Grouping | undefined {
-  if (text.trim() === '') return { keys: [], sums: [] }
-  const groups = SHAPE.exec(text.trim())?.groups
+  const written = evenly(text)
+  if (written === '') return { keys: [], sums: [] }
+  const named = groupingIn(written)
+  if (!named || unknownIn(named, columns) !== undefined) return undefined
+  const unnamed = {
+    keys: named.keys.map(({ name: _, ...key }) => key),
+    sums: named.sums.map(({ name: _, ...sum }) => sum),
+  }
+  return [unnamed, named].find((one) => writeGrouping(one) === written)
+}
+
+/** What of an `$apply` the form does not have. */
+export function beyondForm(text: string, columns: readonly Column[]): string {
+  const written = evenly(text)
+  const steps = written.replace(QUOTED, '').matchAll(/(?:^|\)\/)(\w+)\(/g)
+  const step = [...steps].find(([, name]) => !/^(?:groupby|aggregate|compute)$/.test(name!))
+  if (step) return `${step[1]}(…)`
+  const grouping = groupingIn(written)
+  const unknown = grouping && unknownIn(grouping, columns)
+  if (unknown !== undefined) return `${filterName(unknown)}, which is not a column`
+  const { grouped, all } = SHAPE.exec(written)?.groups ?? {}
+  const rest = (grouped ?? all ?? '').replace(SUM, '')
+  return rest === '' ? 'these steps' : rest
+}
+
+const QUOTED = /"(?:[^"]|"")*"|'(?:[^']|'')*'/gu
+
+/** The text with spaces and quotes as `writeGrouping` writes them. */
+function evenly(text: string): string {
+  const tokens = new RegExp(String.raw`${QUOTED.source}|\s*([,/])\s*|(\()\s+|\s+(\))|\s+`, 'gu')
+  return text.trim().replace(tokens, (all, between, open, close) => {
+    if (all.startsWith('"')) return filterName(plain(all))
+    return all.startsWith("'") ? all : (between ?? open ?? close ?? ' ')
+  })
+}
+
+/** The grouping that a text may be, with the names that it gives. */
+function groupingIn(written: string): Grouping | undefined {
+  const groups = SHAPE.exec(written)?.groups
   if (!groups) return undefined
   const parts = partsIn(groups['parts'] ?? '')
   const names = [...(groups['keys'] ?? '').matchAll(new RegExp(NAME, 'gu'))].map(([name]) => plain(name))
   const keys = names.map((name): Key => parts.get(name) ?? { column: name, part: '' })
   const sums = [...(groups['grouped'] ?? groups['all'] ?? '').matchAll(SUM)].map(
-    ([, count, column, method]): Sum =>
-      count ? { column: '', method: 'count' } : { column: plain(column!), method: method as Method },
+    ([, count, column, method, name]): Sum => ({
+      ...(count ? { column: '', method: 'count' } : { column: plain(column!), method: method as Method }),
+      name: plain(name!),
+    }),
   )
-  const known = (name: string) => name === '' || columns.some((column) => column.name === name)
-  const grouping = { keys, sums }
-  const isOurs = writeGrouping(grouping) === text.trim()
-  return isOurs && [...keys, ...sums].every(({ column }) => known(column)) ? grouping : undefined
+  return { keys, sums }
 }
+
+const unknownIn = ({ keys, sums }: Grouping, columns: readonly Column[]) =>
+  [...keys, ...sums].find(({ column }) => column !== '' && columns.every(({ name }) => name !== column))
+    ?.column
 
 /** The computed columns by their names, as far as `writeGrouping` has written them. */
 function partsIn(text: string): ReadonlyMap<string, Key> {
@@ -146,7 +193,8 @@ function partsIn(text: string): ReadonlyMap<string, Key> {
       ([, match]) => match,
     ) ?? ['', null]
     if (!match) break
-    found.set(plain(match[2]!), { column: plain(match[1]!), part })
+    const name = plain(match[2]!)
+    found.set(name, { column: plain(match[1]!), part, name })
     rest = rest.slice(match[0].length)
   }
   return found

@@ -1,6 +1,7 @@
+import { withOptions } from '../../../client/errors.ts'
 import type { Dataset } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { DatasetActions, restore, showAsSql } from '../dataset/actions.tsx'
+import { DatasetActions, OPTIONS, restore, showAsSql } from '../dataset/actions.tsx'
 import { ColumnsView } from '../dataset/columns-view.tsx'
 import { type CountedDataset, countRows, type Exploration, useExploration } from '../dataset/exploration.ts'
 import { useNews } from '../dataset/news.ts'
@@ -210,7 +211,7 @@ function SourceBox({ source }: Exploration) {
       </p>
       {source.lastError && (
         <p class="field-error" role="status">
-          {source.lastError}
+          {withOptions(source.lastError, source.hints, (name, value) => `“${OPTIONS}: ${name}=${value}”`)}
         </p>
       )}
     </section>
