@@ -146,14 +146,15 @@ export class Query implements Disposable {
     // Where the rows are not counted while they are read, that is done beside the reading.
     const beside = counting ? undefined : this.#runs.matches(options)
     return this.#runs.run(strategy, options, async ({ executor, statement, start, matches, reading }) => {
+      let textColumns: ReadonlySet<number> | undefined
       if (format === 'xlsx') {
         const { requireSheet } = await import('./export/formats/xlsx/limits.ts')
-        await requireSheet(statement, overlong, (check) => executor.rows(check, { signal }))
+        textColumns = await requireSheet(statement, overlong, (check) => executor.rows(check, { signal }))
       }
       const isPage = strategy.kind === 'stream' && strategy.paged
       const rows = { ...this.#context, now: this.#now, hold: () => reading.hold() }
       const page = isPage ? pageOf(this.plan, rows, this.#options, format) : undefined
-      const encoding = encodingOf(options, strategy, this.metadataIn(format))
+      const encoding = encodingOf(options, strategy, this.metadataIn(format), textColumns)
       const stream = await executor.bytes(statement, format, { ...start, page }, encoding)
       // A number is remembered only if it is that of the rows that were written.
       if (strategy.kind === 'buffered') await reading.whole?.()

@@ -57,6 +57,7 @@ const KNOWN = {
   signal: true,
   dialect: true,
   sheetName: true,
+  textColumns: true,
   coding: true,
   paged: true,
   counted: true,
@@ -70,18 +71,20 @@ const KNOWN = {
 } satisfies Record<keyof BytesOptions, unknown>
 
 /**
- * What the encoder is told: what was asked for, and what the strategy and the dataset add to it.
+ * What the encoder is told: what was asked for, and what the strategy, the dataset and the rows add to it.
  * @param metadata what the file says about the dataset, as JSON
  */
 export function encodingOf(
   { signal: _, paged: __, counted: ___, ...encoding }: BytesOptions,
   strategy: Strategy,
   metadata: string | undefined,
+  textColumns?: ReadonlySet<number>,
 ): EncodeOptions {
   const numbers = 'numbers' in strategy ? strategy.numbers : undefined
   return {
     ...encoding,
     ...(numbers && { numbers }),
+    ...(textColumns && { textColumns }),
     ...(metadata !== undefined && { metadata: new Map([[METADATA_KEY, metadata]]) }),
   }
 }

@@ -54,6 +54,37 @@ describe('an Avro file', () => {
     )
   })
 
+  test('has values within json in the form that they have in other formats', async () => {
+    const values = { type: 'map', values: 'string' }
+    const file = await written(values, { b: '\u000b', 10: 'x', 9: 'y\\u000b' })
+    const [[json] = []] = (await bench.read('avro', file)).values
+    expect(json).toContain('"b":"\\u000B"')
+    expect(json).toContain('"9":"y\\\\u000b"')
+    const record = { type: 'record', name: 'P', fields: [{ name: 'm', type: ['null', values] }] }
+    const inner = [{ m: null }, { m: { k: '"' } }]
+    expect((await bench.read('avro', await written(record, ...inner))).values.flat()).toEqual([
+      '{"m":null}',
+      '{"m":{"k":"\\""}}',
+    ])
+  })
+
+  test('keeps each entry of a map, in their order, also those that would be lost in an object', async () => {
+    const entries = Buffer.from([3, 30, 18, ...Buffer.from('__proto__'), 2, 4, ...Buffer.from('10'), 4, 0])
+    const header = await written({ type: 'map', values: 'int' }, {})
+    // The block of the one row `{}` is its count, its length, the row and the marker.
+    const marker = header.subarray(-16)
+    const block = Buffer.from([2, 2 * entries.length, ...entries])
+    const file = Buffer.concat([header.subarray(0, -16 - 3), block, marker])
+    expect((await bench.read('avro', file)).values).toEqual([['{"__proto__":1,"10":2}']])
+  })
+
+  test('has durations as ISO 8601', async () => {
+    const duration = { type: 'fixed', name: 'D', size: 12, logicalType: 'duration' }
+    const of = (...parts: number[]) => Buffer.from(Uint32Array.from(parts).buffer)
+    const file = await written(duration, of(14, 3, 1500), of(0, 0, 0), of(0, 2, 0))
+    expect((await bench.read('avro', file)).values.flat()).toEqual(['P14M3DT1.5S', 'PT0S', 'P2D'])
+  })
+
   test('has times up to the microsecond, unless finer ones are cut off', async () => {
     const file = await written(logical('long', 'timestamp-nanos'), 1_500, 2_000)
     expect(await bench.refusal('avro', file)).toContain(

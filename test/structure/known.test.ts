@@ -30,6 +30,7 @@ test('the places that know most column types are these', () => {
     'engine/duckdb/normalise.ts', // types of foreign files onto ours
     'engine/export/formats/json.ts', // what needs quotes and escapes
     'engine/export/formats/text/cells.ts', // a value as text, and the order in which text formats tell types apart
+    'engine/export/formats/xlsx/limits.ts', // what a cell can't hold
     'engine/export/formats/xlsx/sheets.ts', // how wide its column is at least
     'engine/export/index.ts', // a value of JavaScript
     'engine/iceberg/manifest.ts', // bounds of values as Iceberg writes them

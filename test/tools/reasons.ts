@@ -88,12 +88,6 @@ export const REASONS: readonly Reason[] = [
       'The program writes infinity as the number +Inf, which is none in a sheet, and is refused with its row.',
   },
   {
-    tools: ['fastexcel'],
-    types: ['decimal, extremes'],
-    because:
-      'In a column with numbers and texts, the program makes texts of the numbers, and `-0` of numbers close to 0. Numbers of more than 15 digits are text in a sheet. Use parquet.',
-  },
-  {
     tools: ['chdb'],
     formats: ['tsv'],
     types: TRIED.map(({ name }) => name),

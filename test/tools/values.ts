@@ -22,7 +22,7 @@ export const TRIED: readonly Tried[] = [
   },
   { name: 'double', type: 'double', values: ['0.5', '-1.25', null, '0.1'] },
   { name: 'double, extremes', type: 'double', values: ['1.7976931348623157e308', null, '5e-324', '-1e-300'] },
-  { name: 'double, not finite', type: 'double', values: ['0.5', 'INF', null, '-INF', 'NaN'] },
+  { name: 'double, not finite', type: 'double', values: ['0.5', '-1e-18', 'INF', null, '-INF', 'NaN'] },
   { name: 'decimal', type: 'decimal(18,4)', values: ['1.5000', '-0.0001', null, '99999999.9999'] },
   {
     name: 'decimal, extremes',

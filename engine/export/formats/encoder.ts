@@ -10,6 +10,8 @@ export type EncodedColumn = Pick<Column, 'name' | 'type'>
 export interface EncodeOptions extends OptionsOf<typeof OTHER_FORMATS> {
   /** Name of the first sheet (xlsx). */
   readonly sheetName?: string
+  /** Positions of columns all of whose cells are text (xlsx). */
+  readonly textColumns?: ReadonlySet<number>
   /** Compresses the output, in the threads that encode; only for formats that have no compression of their own. */
   readonly coding?: 'gzip'
   /** Writes JSON in the form that OData prescribes (json). */

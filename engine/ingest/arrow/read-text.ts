@@ -22,6 +22,7 @@ import {
   doubleText,
   durationText,
   jsonText,
+  quotedText,
   timestampText,
 } from '../text/value-text.ts'
 import { utf8Text } from './arrow-messages.ts'
@@ -270,7 +271,7 @@ function jsonValueReader(field: Field, data: Data, truncate: boolean): (index: n
       const [from, to] = range(data, index)
       const pairs = Array.from(
         { length: to - from },
-        (_, at) => `${JSON.stringify(key(from + at) ?? '')}:${value(from + at)}`,
+        (_, at) => `${quotedText(key(from + at) ?? '')}:${value(from + at)}`,
       )
       return `{${pairs.join(',')}}`
     }

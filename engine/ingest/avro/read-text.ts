@@ -3,7 +3,16 @@ import avsc, { type types as AvroTypes, type Type } from 'avsc'
 import type { ColumnType } from '../../types/index.ts'
 import { BadValue, floorDivide, momentOfOurYears, ofDay, ofDigits, ofOurYears } from '../text/bounds.ts'
 import { malformed, tooFine } from '../text/errors.ts'
-import { clockText, dayText, decimalText, doubleText, jsonText, timestampText } from '../text/value-text.ts'
+import {
+  clockText,
+  dayText,
+  decimalText,
+  doubleText,
+  durationText,
+  jsonText,
+  quotedText,
+  timestampText,
+} from '../text/value-text.ts'
 
 const { types } = avsc
 
@@ -73,9 +82,25 @@ class Text extends types.StringType {
 }
 const STRING = new Text()
 
+/** Maps as lists of their entries. The library alone makes objects, in which a key `__proto__` is lost. */
+class Entries extends types.MapType {
+  _read(tap: Tap): [key: string, value: unknown][] {
+    const { valuesType } = this as unknown as { valuesType: { _read(tap: Tap): unknown } }
+    const entries: [string, unknown][] = []
+    for (let left = tap.readLong(); left !== 0; left = tap.readLong()) {
+      // The size of a block in bytes follows where its count is negative.
+      if (left < 0) tap.readLong()
+      for (let more = Math.abs(left); more > 0; more--)
+        entries.push([STRING._read(tap), valuesType._read(tap)])
+    }
+    return entries
+  }
+}
+
 /** What the library reads from. */
 interface Tap {
   pos: number
+  readLong(): number
   readString(): string
   readBytes(): Buffer
 }
@@ -89,7 +114,12 @@ export function typeOfSchema(schema: unknown): Type {
     schema as never,
     {
       registry: { long: LONG },
-      typeHook: (one: unknown) => (isString(one) ? STRING : undefined),
+      typeHook: (one: unknown, options: unknown) => {
+        if (isString(one)) return STRING
+        return (one as { type?: unknown } | null)?.type === 'map'
+          ? new Entries(one as never, options)
+          : undefined
+      },
       wrapUnions: true,
       logicalTypes: Object.fromEntries(LOGICAL.map((name) => [name, Logical])),
     } as never,
@@ -187,7 +217,7 @@ function logical(name: string, type: Logical, truncate: boolean): Reader {
     case 'date':
       return { type: 'date', text: (value) => dayText(ofOurYears(value as number)) }
     case 'duration':
-      return { type: 'string', text: (value) => durationText(value as Buffer) }
+      return { type: 'string', text: (value) => intervalText(value as Buffer) }
     case 'time-millis':
     case 'time-micros':
       return { type: 'time', text: (value) => clockText(ofDay(micros(value))) }
@@ -214,22 +244,21 @@ function uuidText(bytes: Buffer): string {
 }
 
 /** Months, days and milliseconds, each of 32 bits, as ISO 8601. */
-function durationText(bytes: Buffer): string {
+function intervalText(bytes: Buffer): string {
   const [months, days, millis] = [0, 4, 8].map((at) => Buffer.from(bytes).readUInt32LE(at)) as [
     number,
     number,
     number,
   ]
-  return `P${months}M${days}DT${millis / 1000}S`
+  return durationText(BigInt(millis) * 1000n, months, days)
 }
 
 function json(type: Type, truncate: boolean): Reader {
   const read = jsonReader(type, truncate)
-  return { type: 'json', text: (value) => JSON.stringify(read(value)) }
+  return { type: 'json', text: read }
 }
 
-/** As `JSON.stringify` takes a value. */
-type JsonReader = (value: unknown) => unknown
+type JsonReader = (value: unknown) => string
 
 /** @param made those of types that may contain themselves */
 function jsonReader(type: Type, truncate: boolean, made = new Map<Type, JsonReader>()): JsonReader {
@@ -242,32 +271,31 @@ function jsonReader(type: Type, truncate: boolean, made = new Map<Type, JsonRead
 }
 
 function nested(type: Type, inner: (type: Type) => JsonReader): JsonReader | undefined {
-  const each = (value: unknown, read: (key: string) => JsonReader) =>
-    Object.fromEntries(Object.entries(value as object).map(([key, one]) => [key, read(key)(one)]))
+  const object = (entries: readonly [string, unknown][], read: (key: string) => JsonReader) =>
+    `{${entries.map(([key, one]) => `${quotedText(key)}:${read(key)(one)}`)}}`
   if (type instanceof types.WrappedUnionType) {
     const branches = new Map(type.types.map((one: Type) => [one.branchName!, inner(one)] as const))
-    return (value) => value && Object.entries(value).map(([branch, one]) => branches.get(branch)!(one))[0]
+    return (value) => {
+      const [[branch, one] = []] = Object.entries(value ?? {})
+      return branch === undefined ? 'null' : branches.get(branch)!(one)
+    }
   }
   if (type instanceof types.RecordType) {
     const fields = new Map(type.fields.map(({ name, type: one }) => [name, inner(one as Type)] as const))
-    return (value) => each(value, (key) => fields.get(key)!)
+    return (value) => object(Object.entries(value as object), (key) => fields.get(key)!)
   }
   if (type instanceof types.ArrayType) {
     const item = inner(type.itemsType)
-    return (value) => (value as unknown[]).map(item)
+    return (value) => `[${(value as unknown[]).map(item)}]`
   }
   if (type instanceof types.MapType) {
     const item = inner(type.valuesType)
-    return (value) => each(value, () => item)
+    return (value) => object(value as [string, unknown][], () => item)
   }
   return undefined
 }
 
-/** Numbers keep all of their digits. */
 function scalar(type: Type, truncate: boolean): JsonReader {
   const { type: given, text } = columnOf('', type, truncate)
-  return (value) => rawJson(jsonText(given, text(value)))
+  return (value) => jsonText(given, text(value))
 }
-
-/** Text as it is to stand in JSON. The types of the language lack it. */
-const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON

@@ -58,7 +58,14 @@ export function doubleText(value: number): string {
 export function jsonText(type: ColumnType, text: string | null): string {
   if (text === null) return 'null'
   const isPlain = type === 'boolean' || type === 'json' || (isNumeric(type) && !/[NI]/.test(text))
-  return isPlain ? text : JSON.stringify(text)
+  return isPlain ? text : quotedText(text)
+}
+
+/** A text within JSON. The digits of escapes are capitals, as DuckDB writes them. */
+export function quotedText(text: string): string {
+  return JSON.stringify(text).replace(/\\(?:u(.{4})|.)/g, (written, digits?: string) =>
+    digits ? `\\u${digits.toUpperCase()}` : written,
+  )
 }
 
 /** A decimal of up to 38 digits, given without its point. */

@@ -7,7 +7,7 @@ import { combineCrc, deflate, Output } from '../../../engine/export/formats/enco
 import { requireSheet } from '../../../engine/export/formats/xlsx/limits.ts'
 import { sheetName } from '../../../engine/export/formats/xlsx/workbook.ts'
 import { ZipWriter } from '../../../engine/export/formats/xlsx/zip.ts'
-import type { ColumnType, Statement } from '../../../engine/types/index.ts'
+import { type ColumnType, type Statement, sqlType } from '../../../engine/types/index.ts'
 import { bytesOf, openTestExecutor, statement, type TestExecutor } from '../support.ts'
 
 let executor: TestExecutor
@@ -18,10 +18,13 @@ afterAll(() => executor.close())
 
 /** What is wrong with a result for a sheet; undefined if nothing is. */
 const problemOf = (query: Statement, overlong?: 'cut') =>
-  requireSheet(query, overlong, (check) => executor.rows(check)).catch((error: EngineError) => {
-    expect(error.code).toBe('not_representable')
-    return error.message
-  })
+  requireSheet(query, overlong, (check) => executor.rows(check)).then(
+    () => undefined,
+    (error: EngineError) => {
+      expect(error.code).toBe('not_representable')
+      return error.message
+    },
+  )
 
 async function workbookOf(query: Statement, name?: string): Promise<ExcelJS.Workbook> {
   const workbook = new ExcelJS.Workbook()
@@ -139,6 +142,41 @@ describe('a sheet looks', () => {
       '0',
     ])
     expect(sheet.getCell('A2').value).toBe(12.5)
+  })
+})
+
+describe('a column with a value that is only exact as text', () => {
+  it.each<[ColumnType, beyond: string, most: string]>([
+    ['integer', '1000000000000000', '-999999999999999'],
+    ['integer', '-9223372036854775808', '0'],
+    ['double', "'NaN'", '1e300'],
+    ['double', "'-Infinity'", '-1e-18'],
+    ['decimal(18,2)', '-9007199254740993.25', '9999999999999.99'],
+    ['decimal(38,0)', '10000000000000001', '-100000000000000000000000'],
+    ['decimal(38,38)', '0.1234567890123456', '0.00000000000000000000000999999999999999'],
+    ['date', "'1900-02-28'", "'1900-03-01'"],
+    ['date', "'10000-01-01'", "'9999-12-31'"],
+    ['timestamp', "'1900-02-28T23:59:59.999999'", "'1900-03-01'"],
+    ['timestamp', "'10000-01-01'", "'9999-12-31T23:59:59'"],
+    ['timestamptz', "'1900-02-28T23:59:59Z'", "'9999-12-31T23:59:59Z'"],
+  ])('is text in all rows, and otherwise in none: %s with %s', async (type, beyond, most) => {
+    const query = (...values: string[]) => {
+      const casts = values.map((value) => `CAST(${value} AS ${sqlType(type)})`)
+      return statement(`SELECT unnest([${casts.join(', ')}]), 5::BIGINT`, { a: type, n: 'integer' })
+    }
+    const textIn = (...values: string[]) =>
+      requireSheet(query(...values), undefined, (check) => executor.rows(check))
+    expect(await textIn(most, 'NULL', beyond)).toEqual(new Set([0]))
+    expect(await textIn(most, 'NULL')).toEqual(new Set())
+    expect(await textIn('NULL')).toEqual(new Set())
+    const cells = async (textColumns: ReadonlySet<number>, ...values: string[]) => {
+      const bytes = await bytesOf(executor, query(...values), 'xlsx', { textColumns })
+      const xml = entryText(bytes, 'xl/worksheets/sheet1.xml')
+      return [...xml.matchAll(/<c r="A[^1]\d*"[^>]*?(t="inlineStr")?>/g)].map((match) => match[1] ?? 'number')
+    }
+    expect(await cells(new Set([0]), most, beyond)).toEqual(['t="inlineStr"', 't="inlineStr"'])
+    // What the check finds is what the encoder can't write as a number.
+    expect(await cells(new Set(), most, beyond)).toEqual(['number', 't="inlineStr"'])
   })
 })
 

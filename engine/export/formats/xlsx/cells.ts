@@ -4,15 +4,9 @@ import type { EncodedColumn } from '../encoder.ts'
 import { type Literal, literal, writeLiteral } from '../encoder.ts'
 import { fixedCell, hasControls, KIND, plainText, writeBase64 } from '../text/cells.ts'
 import { decimal, double, padded, unsigned } from '../text/digits.ts'
-import { checkText, cutText, XLSX_CHARACTERS } from './limits.ts'
+import { checkText, cutText, FIRST_DAY, LAST_DAY, MAX_DIGITS, MAX_EXACT, XLSX_CHARACTERS } from './limits.ts'
 import { MOST_PLACES, STYLE, STYLE_COUNT } from './workbook.ts'
 
-/** Excel keeps 15 digits of a number; numbers with more digits are written as text. */
-const MAX_DIGITS = 15
-const MAX_EXACT = 999_999_999_999_999
-/** The first day on which Excel's calendar is right (1900-03-01) and its last (9999-12-31), in days since 1970. */
-const FIRST_DAY = -25_508
-const LAST_DAY = 2_932_896
 /** Excel's number of 1970-01-01. */
 const EPOCH = 25_569
 
@@ -153,7 +147,15 @@ function number(view: DataView, at: number, before: Literal, value: number): num
   return writeLiteral(view, double(view, writeLiteral(view, at, before), value), END_NUMBER)
 }
 
-function asText(view: DataView, at: number, vector: Vector, row: number, kind: number, scale = 0): number {
+/** Writes a value as text. At its side may still be numbers, where rows change between two readings, as with random(). */
+export function asText(
+  view: DataView,
+  at: number,
+  vector: Vector,
+  row: number,
+  kind: number,
+  scale = 0,
+): number {
   at = fixedCell(view, writeLiteral(view, at, TEXT), vector, row, kind, scale)
   return writeLiteral(view, at, END_TEXT)
 }

@@ -1,13 +1,21 @@
 import { EngineError } from '../../../errors.ts'
-import type { Statement } from '../../../types/index.ts'
+import { type ColumnType, decimalParts, type Statement, sqlType, typeName } from '../../../types/index.ts'
 import type { EncodedColumn, EncodeOptions } from '../encoder.ts'
 
 /** Limits of a sheet (Excel's specifications and limits). */
 const XLSX_COLUMNS = 16_384
 export const XLSX_CHARACTERS = 32_767
+/** Excel keeps 15 digits of a number. */
+export const MAX_DIGITS = 15
+export const MAX_EXACT = 999_999_999_999_999
+/** The first day on which Excel's calendar is right, and its last. */
+const DAYS = ['1900-03-01', '9999-12-31'] as const
+/** The same in days since 1970. */
+export const [FIRST_DAY, LAST_DAY] = DAYS.map((day) => Date.parse(day) / 86_400_000) as [number, number]
 
 /**
- * Finds out before the first byte is sent whether a sheet can hold a result.
+ * Finds out before the first byte is sent whether a sheet can hold a result. Gives the positions of the columns in which
+ * a value is only exact as text: all their cells are to be text, because programs round numbers next to texts.
  * @param rows runs a statement
  * @throws EngineError `not_representable` if it can't
  */
@@ -15,15 +23,25 @@ export async function requireSheet(
   statement: Statement,
   overlong: EncodeOptions['overlong'],
   rows: (check: Statement) => Promise<readonly (readonly unknown[])[]>,
-): Promise<void> {
+): Promise<ReadonlySet<number>> {
   const { columns } = statement
   requireColumns(columns)
-  const check = overlong === 'cut' ? undefined : xlsxCheck(statement)
-  if (!check || (await rows(check.some)).length === 0) return
-  const [found] = await rows(check.first)
-  if (!found) return
-  const [row, column, length] = found.map(Number)
-  throw textTooLong(columns[column!]!.name, length!, row)
+  const checks = columns.flatMap(({ type }, index) => {
+    const check = checkOf(type, `k${index}`)
+    return !check || (check.length && overlong === 'cut') ? [] : { ...check, index }
+  })
+  if (checks.length === 0) return new Set()
+  const [row] = await rows({
+    sql: `SELECT ${checks.map(({ holds }) => `bool_or(${holds})`).join(', ')} FROM ${resultOf(statement)}`,
+    parameters: statement.parameters,
+    columns: checks.map(({ index }) => ({ name: `k${index}`, type: 'boolean' })),
+  })
+  const found = checks.filter((_, at) => row![at] === true)
+  const long = found.filter(({ length }) => length)
+  const [first] = long.length > 0 ? await rows(firstTooLong(statement, long)) : []
+  if (!first) return new Set(found.map(({ index }) => index))
+  const [number, column, length] = first.map(Number)
+  throw textTooLong(columns[column!]!.name, length!, number)
 }
 
 /** @throws EngineError `not_representable` for more columns than a sheet has */
@@ -89,55 +107,80 @@ function shownText({ type }: EncodedColumn, bytes: Uint8Array, start: number, en
   return own.toString(type === 'binary' ? 'base64' : 'utf8')
 }
 
-/**
- * SQL that finds texts that a cell can't hold, to be run before the first byte is sent. `some` returns a row if there
- * may be such a text; it is quick because it compares the number of bytes, which is never less than that of characters.
- * `first` then returns the number of the first row with such a text, the position of the column, and the length; no row
- * if there is none. Undefined if no column holds texts.
- */
-function xlsxCheck(
-  statement: Statement,
-): { readonly some: Statement; readonly first: Statement } | undefined {
-  const aliases = statement.columns.map((_, index) => `k${index}`)
-  const texts = statement.columns.flatMap(({ type }, index) => {
-    const name = `k${index}`
-    if (type === 'binary')
-      return [{ index, bytes: `octet_length(${name})`, length: `(octet_length(${name}) + 2) // 3 * 4` }]
-    if (type !== 'string' && type !== 'json') return []
-    // A character above U+FFFF counts as two in UTF-16.
-    const pairs = `length(regexp_replace(${name}, '[^\\x{10000}-\\x{10FFFF}]', '', 'g'))`
-    return [{ index, bytes: `strlen(${name})`, length: `length(${name}) + ${pairs}` }]
+/** What is looked for in a column, as SQL. */
+interface Check {
+  /** Whether a value is only exact as text, or for texts, whether it may be too long: it has too many bytes. */
+  readonly holds: string
+  /** For texts, the number of characters in a cell. */
+  readonly length?: string
+}
+
+function checkOf(type: ColumnType, sql: string): Check | undefined {
+  const name = typeName(type)
+  const between = (first: string, last: string) => ({
+    holds: `${sql} NOT BETWEEN CAST('${first}' AS ${name}) AND CAST('${last}' AS ${name})`,
   })
-  if (texts.length === 0) return undefined
-  const result = `(${statement.sql}) AS result(${aliases.join(', ')})`
-  const { parameters } = statement
-  const suspects = texts.map(({ index, bytes }) => {
-    const limit =
-      statement.columns[index]!.type === 'binary' ? Math.floor(XLSX_CHARACTERS / 4) * 3 : XLSX_CHARACTERS
-    return `${bytes} > ${limit}`
-  })
-  const numbered = `SELECT row_number() OVER () AS number, * FROM ${result}`
-  const cases = texts.map(
-    ({ index, length }, position) =>
-      `WHEN ${suspects[position]} AND ${length} > ${XLSX_CHARACTERS} THEN [${index}, ${length}]`,
-  )
-  const found = `SELECT number, CASE ${cases.join(' ')} END AS found FROM (${numbered})`
-  return {
-    some: {
-      sql: `SELECT CAST(1 AS BIGINT) FROM ${result} WHERE ${suspects.join(' OR ')} LIMIT 1`,
-      parameters,
-      columns: [{ name: 'some', type: 'integer' }],
-    },
-    first: {
-      sql:
-        'SELECT number, CAST(found[1] AS BIGINT), CAST(found[2] AS BIGINT) ' +
-        `FROM (${found}) WHERE found IS NOT NULL ORDER BY number LIMIT 1`,
-      parameters,
-      columns: [
-        { name: 'row', type: 'integer' },
-        { name: 'column', type: 'integer' },
-        { name: 'length', type: 'integer' },
-      ],
-    },
+  switch (name) {
+    case 'integer':
+      return { holds: `${sql} NOT BETWEEN -${MAX_EXACT} AND ${MAX_EXACT}` }
+    case 'double':
+      return { holds: `NOT isfinite(${sql})` }
+    case 'decimal':
+      return manyDigits(type, sql)
+    case 'date':
+      return between(...DAYS)
+    case 'timestamp':
+    case 'timestamptz':
+      return between(`${DAYS[0]} 00:00:00+00`, `${DAYS[1]} 23:59:59.999999+00`)
+    case 'binary': {
+      const most = Math.floor(XLSX_CHARACTERS / 4) * 3
+      return { holds: `octet_length(${sql}) > ${most}`, length: `(octet_length(${sql}) + 2) // 3 * 4` }
+    }
+    case 'string':
+    case 'json': {
+      // A character above U+FFFF counts as two in UTF-16.
+      const pairs = `length(regexp_replace(${sql}, '[^\\x{10000}-\\x{10FFFF}]', '', 'g'))`
+      return { holds: `strlen(${sql}) > ${XLSX_CHARACTERS}`, length: `length(${sql}) + ${pairs}` }
+    }
+    default:
+      return undefined
   }
+}
+
+/** Zeros at both ends of a decimal are not counted as digits. */
+function manyDigits(type: ColumnType, sql: string): Check | undefined {
+  const { precision, scale } = decimalParts(type)!
+  if (precision <= MAX_DIGITS) return undefined
+  const nines = '9'.repeat(MAX_DIGITS).padStart(scale + 1, '0')
+  const most = `${nines.slice(0, -scale || undefined)}.${scale > 0 ? nines.slice(-scale) : ''}`
+  const digits = `trim(replace(replace(CAST(${sql} AS VARCHAR), '.', ''), '-', ''), '0')`
+  // Few values are so large that their digits must be counted.
+  return {
+    holds: `CASE WHEN abs(${sql}) > CAST('${most}' AS ${sqlType(type)}) THEN length(${digits}) > ${MAX_DIGITS} END`,
+  }
+}
+
+/** Finds the first row with a text that is too long: its number, the position of the column, and the length. */
+function firstTooLong(statement: Statement, long: readonly (Check & { index: number })[]): Statement {
+  const cases = long.map(
+    ({ index, holds, length }) =>
+      `WHEN ${holds} AND ${length} > ${XLSX_CHARACTERS} THEN [${index}, ${length}]`,
+  )
+  const numbered = `SELECT row_number() OVER () AS number, * FROM ${resultOf(statement)}`
+  return {
+    sql:
+      'SELECT number, CAST(found[1] AS BIGINT), CAST(found[2] AS BIGINT) FROM ' +
+      `(SELECT number, CASE ${cases.join(' ')} END AS found FROM (${numbered})) ` +
+      'WHERE found IS NOT NULL ORDER BY number LIMIT 1',
+    parameters: statement.parameters,
+    columns: [
+      { name: 'row', type: 'integer' },
+      { name: 'column', type: 'integer' },
+      { name: 'length', type: 'integer' },
+    ],
+  }
+}
+
+function resultOf({ sql, columns }: Statement): string {
+  return `(${sql}) AS result(${columns.map((_, index) => `k${index}`).join(', ')})`
 }

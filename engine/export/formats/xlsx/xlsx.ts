@@ -4,7 +4,7 @@ import { columnLetters } from '../../../util/column-letters.ts'
 import { type EncodedColumn, type EncodeOptions, type Encoder, Output } from '../encoder.ts'
 import { boundOf, compileRows, KIND, of, shapeOf, textsOf, write } from '../text/cells.ts'
 import { unsigned } from '../text/digits.ts'
-import { cellWriters, escapeXml, isXmlText } from './cells.ts'
+import { asText, cellWriters, escapeXml, isXmlText } from './cells.ts'
 import { requireColumns } from './limits.ts'
 import { SHEET_BREAK, SHEET_ROWS, sheetPacking, widthsOf } from './sheets.ts'
 import { STYLE } from './workbook.ts'
@@ -13,8 +13,9 @@ import { STYLE } from './workbook.ts'
  * A workbook. Cells have types: numbers, booleans, and dates from 1900-03-01 to 9999-12-31 with a date format;
  * timestamps with a zone are in UTC and shown with a `Z`. Text is stored in the cell itself and is never a formula.
  * Integers and decimals of more than 15 digits, other dates, `NaN` and infinities are written as text, because as
- * numbers they would lose digits or meaning. Sheets are `sheetName`, `sheetName (2)` …, each with a bold header that
- * stays in view and has filters. The widths of columns depend on the first rows.
+ * numbers they would lose digits or meaning, and so are all values of `textColumns`. Sheets are `sheetName`,
+ * `sheetName (2)` …, each with a bold header that stays in view and has filters. The widths of columns depend on the
+ * first rows.
  *
  * @throws EngineError `not_representable` for more than 16,384 columns and, in `batch`, for a text that is too long
  */
@@ -35,11 +36,13 @@ export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions):
       value:
         `${write(`<c r="${columnLetters(index)}`)} ` +
         'view.setInt32(at, x, true); view.setInt32(at + 4, y, true); at += z; ' +
-        `at = ${typeName(type)}Cell(view, at, ${of('vector', index)}, row, ${shape.scales[index]}, ` +
-        `columns[${index}], ${of('mark', index)}, bytes)`,
+        (options.textColumns?.has(index)
+          ? `at = asText(view, at, ${of('vector', index)}, row, ${shape.kinds[index]}, ${shape.scales[index]})`
+          : `at = ${typeName(type)}Cell(view, at, ${of('vector', index)}, row, ${shape.scales[index]}, ` +
+            `columns[${index}], ${of('mark', index)}, bytes)`),
     })),
     after: write('</row>'),
-    helpers: { ...cellWriters(options.overlong), unsigned, columns },
+    helpers: { ...cellWriters(options.overlong), asText, unsigned, columns },
   }))
   // Set from the first rows when they are encoded, and read when their piece is packed.
   let widths = widthsOf(columns, shape, undefined)
