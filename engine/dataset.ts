@@ -226,8 +226,8 @@ export class Dataset implements Queryable {
 
   /**
    * Makes Parquet files of others the rows, which can then only be read: a folder, a file, or a pattern with `*`, `?` and
-   * `**`, below a folder of the engine's option `attachable`. A file that is changed afterwards is an error of those who
-   * read it, until it is attached again.
+   * `**`, or such an address `s3://bucket/key`, below a folder of the engine's option `attachable`. A file that is
+   * changed afterwards is an error of those who read it, until it is attached again.
    * @throws EngineError `invalid_file`, `attached_files`, `invalid_option`
    */
   async attach(path: string, options: AttachOptions = {}): Promise<DatasetRecord> {

@@ -29,10 +29,8 @@ export interface PartSizes {
   readonly bytes: number
 }
 
-/** The store of objects that holds the rows if they are not in the data directory. */
-export interface ObjectStoreOptions extends Omit<S3Address, 'bucket' | 'prefix'> {
-  /** `s3://bucket/prefix`. */
-  readonly address: string
+/** How objects are reached and cached. */
+export interface S3Options extends Omit<S3Address, 'bucket' | 'prefix'> {
   /** The most bytes of the cache on this machine; by default a third of the free disk. */
   readonly cacheBytes?: number | undefined
   /**
@@ -41,6 +39,12 @@ export interface ObjectStoreOptions extends Omit<S3Address, 'bucket' | 'prefix'>
    * parts are fetched whole.
    */
   readonly httpfs?: string | undefined
+}
+
+/** The store of objects that holds the rows if they are not in the data directory. */
+export interface ObjectStoreOptions extends S3Options {
+  /** `s3://bucket/prefix`. */
+  readonly address: string
 }
 
 export interface EngineOptions {
@@ -71,9 +75,12 @@ export interface EngineOptions {
   /** The object store in which rows are kept; without it they are kept in the data directory. */
   readonly store?: ObjectStoreOptions | undefined
   /**
-   * Folders below which there are Parquet files that may be attached, and so are read where they are. By default none.
+   * Folders below which there are Parquet files that may be attached, and so are read where they are; also
+   * `s3://bucket/prefix`. By default none.
    */
   readonly attachable?: readonly string[] | undefined
+  /** How buckets with attached files are reached, where there is no `store`; otherwise they are as the store is. */
+  readonly s3?: S3Options | undefined
   /** Called when background work fails, and when there is something that an operator must act on; see `EVENTS`. */
   readonly onEvent?: (event: EngineEvent) => void
   /**
@@ -111,21 +118,17 @@ export interface EngineOptions {
   readonly trino?: TrinoOptions | undefined
 }
 
+const S3 = { endpoint: true, region: true, pathStyle: true, cacheBytes: true, httpfs: true } as const
+
 const KNOWN: Names<EngineOptions> = {
   directory: true,
   role: true,
   anew: true,
   takeOver: true,
   database: true,
-  store: {
-    address: true,
-    endpoint: true,
-    region: true,
-    pathStyle: true,
-    cacheBytes: true,
-    httpfs: true,
-  },
+  store: { ...S3, address: true },
   attachable: true,
+  s3: S3,
   onEvent: true,
   checks: { bytesPerSecond: true, everyDays: true },
   partSizes: { rows: true, bytes: true },

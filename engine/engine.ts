@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import type { Database, Handle } from './catalog/database.ts'
 import type {
   DatasetChanges,
@@ -93,7 +93,7 @@ export class Engine implements AsyncDisposable {
       readers: {
         threads: this.#threads,
         tempDirectory: store.temporary,
-        folders: store.files.attachable,
+        folders: store.files.attachable.filter(isAbsolute),
         onEnd: (message) => events.tell('reader_ended', message),
       },
       wait: options.sqlWaitMs,

@@ -88,7 +88,9 @@ export class VersionReading extends PartsReading {
   ): Promise<RangedParts | undefined> {
     const { integrity, files } = this.context.store
     if (!files.ranges || !(await this.#readsHttp())) return undefined
-    const small = parts.filter((part) => readsLittle(part, slices.get(files.file(part))!, estimate))
+    const small = parts.filter(
+      (part) => files.isCached(part) && readsLittle(part, slices.get(files.file(part))!, estimate),
+    )
     return integrity.readByRanges(small, signal)
   }
 }

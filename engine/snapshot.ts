@@ -119,7 +119,7 @@ export class Snapshot implements Disposable {
         leave()
       },
       borrowed: this.derived?.borrowed,
-      fetches: store.files.objects !== undefined,
+      fetches: this.#lease.version.parts.some((part) => store.files.isCached(part)),
       remote: this.derived ? undefined : this.#remoteTable(),
     }
     try {

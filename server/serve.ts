@@ -153,7 +153,7 @@ function openStorage(
     ...options,
     database: config.database,
     store: objectStore(config),
-    attachable: attachableIn(config),
+    ...attachableIn(config),
     onEvent: (event) => events.event(event),
     ...config.engine,
     sqlWaitMs: sqlWait(config),

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
 import type { Handle } from '../catalog/database.ts'
 import { attachedFiles } from '../catalog/datasets.ts'
 import type { Authorship } from '../catalog/history.ts'
@@ -10,14 +9,15 @@ import { elementsOf } from '../parquet/footer.ts'
 import { footerOf } from '../parquet/parquet-file.ts'
 import { schemaOf } from '../parquet/schema.ts'
 import { readStruct, type Struct, writeStruct } from '../parquet/thrift.ts'
-import { hashFooter, stateOf } from '../store/integrity/attached.ts'
+import { hashFooter } from '../store/integrity/hashes.ts'
 import { quickCheck } from '../store/objects/folder.ts'
 import type { Store } from '../store/store.ts'
 import { checkColumns, MOST_COLUMNS } from '../types/columns.ts'
 import { keepDescriptions } from '../types/file-metadata.ts'
 import { quoteLiteral } from '../types/index.ts'
 import { type AttachableColumn, attachableColumns, contentsOf, requireSame } from './attachable-file.ts'
-import { type AttachedFolder, attachedFolder, listAttached } from './listing.ts'
+import { attachedBucket } from './bucket.ts'
+import { type AttachedFolder, attachedFolder, type ListedFile } from './listing.ts'
 
 export interface AttachOptions extends Authorship {
   /** Whether the files are followed, so that nobody has asked for this version. */
@@ -28,18 +28,19 @@ export interface AttachOptions extends Authorship {
 }
 
 /** How many files are read at once. */
-const AT_ONCE = 8
+const AT_ONCE = 32
 
 /** A file as it is now, and its columns where it was read. */
 interface Found {
   readonly part: Omit<Part, 'id'> & { readonly id?: number }
+  readonly file: ListedFile
   readonly columns?: readonly AttachableColumn[]
 }
 
 /**
  * Makes Parquet files the rows of a dataset, without copying them. Files that it has already, unchanged, are not read
  * again; if there are no others, no version is made.
- * @param path a folder, a file, or a pattern with `*`, `?` and `**`
+ * @param path a folder, a file, or a pattern with `*`, `?` and `**`; or such an address `s3://bucket/key`
  * @throws EngineError `invalid_file`, naming file, column and reason; `attached_files` where the dataset has other rows;
  * `invalid_option`
  */
@@ -49,9 +50,7 @@ export async function attach(
   { accept, signal, isRefresh = false, by, note }: AttachOptions,
   { store, executor }: { readonly store: Store; readonly executor: () => Promise<QueryExecutor> },
 ): Promise<DatasetRecord> {
-  if (store.files.objects)
-    throw invalidOption('Files are attached only where rows are kept in a data directory.')
-  const folder = attachedFolder(path, store.files.attachable)
+  const folder = await folderOf(path, store)
   const forms = new Forms(executor)
   for (;;) {
     signal?.throwIfAborted()
@@ -62,7 +61,7 @@ export async function attach(
     const isSame =
       found.length === base.parts.length && found.every(({ part }, at) => part.id === base.parts[at]!.id)
     if (isSame) return store.datasets.get(datasetId)
-    const columns = await columnsOf(found, forms)
+    const columns = await columnsOf(found, folder, forms, signal)
     const parts = await register(store, found)
     const [added, removed] = [difference(parts, base.parts), difference(base.parts, parts)]
     const operation = isRefresh ? 'refresh' : 'replace'
@@ -81,6 +80,21 @@ export async function attach(
   }
 }
 
+function folderOf(path: string, { files, temporary }: Store): AttachedFolder | Promise<AttachedFolder> {
+  const { attachable, objects } = files
+  if (path.startsWith('s3://'))
+    return attachedBucket(path, { attachable, temporary, bucketOf: (name) => files.bucket(name) })
+  if (/^\w+:\/\//.test(path))
+    throw invalidOption(
+      `Files of this machine and objects s3://bucket/key can be attached: mount what ${path} names, and attach that folder.`,
+    )
+  if (objects)
+    throw invalidOption(
+      'Files of a machine are attached only where rows are kept in a data directory; objects s3://bucket/key everywhere.',
+    )
+  return attachedFolder(path, attachable)
+}
+
 /** The files of a folder: those that the version has already, and what is found in the others. */
 async function findAll(
   folder: AttachedFolder,
@@ -88,38 +102,37 @@ async function findAll(
   forms: Forms,
   signal: AbortSignal | undefined,
 ): Promise<readonly Found[]> {
-  const names = await listAttached(folder)
-  const known = new Map(parts.map((part) => [pathOf(part), part]))
+  const files = await folder.list()
+  const known = new Map(parts.map((part) => [`${part.attached!.folder}/${part.attached!.name}`, part]))
   const found: Found[] = []
-  for (let at = 0; at < names.length; at += AT_ONCE) {
+  for (let at = 0; at < files.length; at += AT_ONCE) {
     signal?.throwIfAborted()
-    const some = names.slice(at, at + AT_ONCE).map(async (name): Promise<Found> => {
-      const path = join(folder.folder, name)
-      const part = known.get(path)
-      const state = stateOf(path)
-      const isKnown = part?.bytes === state.bytes && part.attached!.changed === state.changed
-      return isKnown ? { part } : readFile({ ...folder, name }, state, forms)
+    const some = files.slice(at, at + AT_ONCE).map(async (file): Promise<Found> => {
+      const part = known.get(`${folder.folder}/${file.name}`)
+      const isKnown = part?.bytes === file.bytes && part.attached!.changed === file.changed
+      return isKnown ? { part, file } : readFile(folder, file, forms, signal)
     })
     found.push(...(await Promise.all(some)))
   }
   return found
 }
 
-const pathOf = ({ attached }: Pick<Part, 'attached'>) => join(attached!.folder, attached!.name)
-
 async function readFile(
-  { folder, name }: { readonly folder: string; readonly name: string },
-  { bytes, changed }: ReturnType<typeof stateOf>,
+  folder: AttachedFolder,
+  file: ListedFile,
   forms: Forms,
+  signal: AbortSignal | undefined,
 ): Promise<Found> {
-  const path = join(folder, name)
+  const { name, bytes, changed } = file
+  await using opened = await folder.open(file, signal)
+  const { path } = opened
   const problem = quickCheck(path, bytes)
   if (problem !== undefined) throw new EngineError('invalid_file', `${name} can't be attached: ${problem}.`)
   const { footer, hash } = await footerIn(path, name)
   const columns = await forms.columnsOf(path, name, footer)
   const contents = contentsOf(name, footer, columns)
-  const attached = { folder, name, changed, form: formOf(columns) }
-  return { part: { ...contents, bytes, hash, attached }, columns }
+  const attached = { folder: folder.folder, name, changed, form: formOf(columns) }
+  return { part: { ...contents, bytes, hash, attached }, file, columns }
 }
 
 async function footerIn(
@@ -176,15 +189,19 @@ class Forms {
 }
 
 /** The columns that all files have. @throws EngineError `invalid_file` */
-async function columnsOf(found: readonly Found[], forms: Forms) {
-  const columnsIn = async ({ part, columns }: Found) =>
-    columns ??
-    forms.columnsOf(
-      pathOf(part),
-      part.attached!.name,
-      (await footerIn(pathOf(part), part.attached!.name)).footer,
-    )
-  const first = found[0]!
+async function columnsOf(
+  found: readonly Found[],
+  folder: AttachedFolder,
+  forms: Forms,
+  signal: AbortSignal | undefined,
+) {
+  const columnsIn = async ({ file, columns }: Found) => {
+    if (columns) return columns
+    await using opened = await folder.open(file, signal)
+    const { footer } = await footerIn(opened.path, file.name)
+    return forms.columnsOf(opened.path, file.name, footer)
+  }
+  const first = found.find((one) => one.columns) ?? found[0]!
   const columns = await columnsIn(first)
   for (const one of found) {
     if (one.part.attached!.form === first.part.attached!.form) continue

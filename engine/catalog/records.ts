@@ -127,11 +127,11 @@ export interface Part {
 
 /** A Parquet file that others wrote and keep, as it was when it was attached. */
 export interface AttachedFile {
-  /** The folder that was attached, absolute. */
+  /** The folder that was attached: absolute, or `s3://bucket/prefix`. */
   readonly folder: string
   /** Its path below the folder: by this, errors name it. */
   readonly name: string
-  /** When it was last changed, in nanoseconds since 1970. */
+  /** When it was last changed, in nanoseconds since 1970; of an object its ETag. */
   readonly changed: string
   /** A hash of its columns' names and types, in their order. */
   readonly form: string
@@ -154,6 +154,11 @@ export type PartBytes = Pick<Part, 'id' | 'bytes' | 'hash' | 'attached'>
 /** Whether the rows are in files that others keep, so that they are only read. A version has such files alone, or none. */
 export function isAttached(parts: readonly Pick<Part, 'attached'>[]): boolean {
   return parts[0]?.attached !== undefined
+}
+
+/** Whether the rows are in an object that others keep in a bucket. */
+export function isInBucket({ attached }: Pick<Part, 'attached'>): boolean {
+  return attached?.folder.startsWith('s3://') === true
 }
 
 /** What a dataset holds at one moment; immutable. */

@@ -6,6 +6,7 @@ import type { ReadEstimate } from '../plan/parts.ts'
 import { isRanged, type Plan, type TableScan } from '../plan/plan.ts'
 import { rowsStatement } from '../plan/statements.ts'
 import { Reading } from '../reading/reading.ts'
+import { isBelow } from '../store/layout.ts'
 import { quoteIdentifier } from '../types/index.ts'
 import { Users } from '../util/shared.ts'
 import { INTERNAL, shownName } from './errors.ts'
@@ -188,9 +189,11 @@ async function linked(plan: Plan, lent: LentReader): Promise<Plan> {
   const { scan } = plan
   if (scan.kind !== 'slices') throw new TypeError('tables of a statement have parts')
   const slices = scan.slices.map(async (slice) => {
-    // Links would need the same disk, and change the file. Its process may open the folders of such files.
-    if (isRanged(slice) || slice.attached) return slice
-    const file = join(lent.process.directory, basename(slice.file))
+    const { directory, folders } = lent.process
+    // Links would need the same disk, and change files of others, whose folders the process may open.
+    const mayOpen = (folder: string) => isBelow(slice.file, folder) && !isBelow(directory, folder)
+    if (isRanged(slice) || folders.some(mayOpen)) return slice
+    const file = join(directory, basename(slice.file))
     await linkPart(slice.file, file)
     return { ...slice, file }
   })

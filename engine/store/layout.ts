@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { EngineError, invalidOption } from '../errors.ts'
+import { splitS3 } from './objects/address.ts'
 
 /** Where things lie in a data directory. */
 export interface Layout {
@@ -98,12 +99,17 @@ export function lostFolder(layout: Layout): string {
 }
 
 /**
- * The folders with files that may be attached, without links: DuckDB follows them before it decides what it may open.
+ * The folders with files that may be attached, without links: DuckDB follows them before it decides what it may open. And
+ * prefixes of buckets, which end with `/`.
  * @throws EngineError `invalid_option`
  */
 export function attachableFolders(folders: readonly string[], { directory }: Layout): string[] {
   const own = realpathSync(directory)
   return folders.map((given) => {
+    if (given.startsWith('s3://')) {
+      const { bucket, key } = splitS3(given)
+      return `s3://${bucket}/${key.replace(/([^/])$/, '$1/')}`
+    }
     // A disk may be absent for a while.
     const folder = existsSync(given) ? realpathSync(given) : resolve(given)
     const apart = !isBelow(folder, own) && !isBelow(own, folder)

@@ -63,10 +63,10 @@ async function movePartsOf(
   const to = await openTarget(storage, target)
   try {
     const parts = await movable(database)
-    const attached = await database.get('SELECT 1 FROM parts WHERE attached IS NOT NULL LIMIT 1')
-    if (attached)
+    const local = `SELECT 1 FROM parts WHERE attached NOT LIKE '{"folder":"s3://%' LIMIT 1`
+    if (await database.get(local))
       throw invalidOption(
-        'Files are attached, which can only be read where rows are kept in a data directory. Delete the datasets that have them, and their past versions, first.',
+        'Files of this machine are attached, which can only be read where rows are kept in a data directory. Delete the datasets that have them, and their past versions, first.',
       )
     const of = parts.reduce((sum, { bytes }) => sum + bytes, 0)
     const done = { parts: parts.length, bytes: 0, copied: 0 }
@@ -100,7 +100,7 @@ async function openTarget(storage: Storage, target: ObjectStoreOptions | undefin
 /** The committed parts. Others belong to processes that have ended, and the next sweep removes them. */
 function movable(database: Database): Promise<PartBytes[]> {
   return database.all(
-    'SELECT id, bytes, hash FROM parts WHERE process IS NULL AND given_up_at IS NULL ORDER BY id',
+    'SELECT id, bytes, hash FROM parts WHERE process IS NULL AND given_up_at IS NULL AND attached IS NULL ORDER BY id',
   )
 }
 

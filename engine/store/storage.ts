@@ -1,10 +1,10 @@
 import { statfsSync } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import type { Database } from '../catalog/database.ts'
 import { PostgresDatabase } from '../catalog/postgres/postgres.ts'
 import { CATALOG_STEPS, migrate } from '../catalog/schema.ts'
 import { SqliteDatabase } from '../catalog/sqlite.ts'
-import type { EngineOptions, ObjectStoreOptions } from '../engine-options.ts'
+import type { EngineOptions, ObjectStoreOptions, S3Options } from '../engine-options.ts'
 import { EngineError, invalidOption } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { FileHashes } from './integrity/hashes.ts'
@@ -19,7 +19,8 @@ import {
   setAllAside,
 } from './layout.ts'
 import { FileLock, ProcessMark } from './membership/mark.ts'
-import { parseS3Address } from './objects/address.ts'
+import { parseS3Address, s3Requests } from './objects/address.ts'
+import { type CachedOptions, CachedParts } from './objects/cached.ts'
 import { FolderParts } from './objects/folder.ts'
 import { claimStore, OwnedStore, ownStore } from './objects/owner.ts'
 import type { PartStore } from './objects/part-store.ts'
@@ -28,11 +29,11 @@ import type { S3Store } from './objects/s3.ts'
 
 /** Use the store that the catalog names, and reach it with these options. */
 export interface WhereItIs {
-  readonly whereItIs: Omit<ObjectStoreOptions, 'address'>
+  readonly whereItIs: S3Options
 }
 
 export interface StorageOptions
-  extends Pick<EngineOptions, 'directory' | 'anew' | 'takeOver' | 'database' | 'attachable'> {
+  extends Pick<EngineOptions, 'directory' | 'anew' | 'takeOver' | 'database' | 'attachable' | 's3'> {
   readonly role: 'server' | 'guest'
   /** Where the parts are; with `whereItIs`, the store that the catalog names. */
   readonly store?: ObjectStoreOptions | WhereItIs | undefined
@@ -189,13 +190,19 @@ export function lockServer(layout: Layout, why: string): FileLock {
  */
 async function openParts(
   { layout, database, mark, serverLock }: Pick<Storage, 'layout' | 'database' | 'mark' | 'serverLock'>,
-  { store: where, events, takeOver, role, attachable = [] }: StorageOptions,
+  { store: where, events, takeOver, role, s3 = {}, attachable: given = [] }: StorageOptions,
 ): Promise<PartStore> {
   const store = await ownStore(database)
+  const attachable = attachableFolders(given, layout)
+  const isOwner = serverLock !== undefined
   const isMoving = where !== undefined && 'whereItIs' in where
   const options = isMoving ? store && { ...where.whereItIs, address: store.name } : where
   if (!options) {
-    if (!store || where) return new FolderParts(layout.parts, attachableFolders(attachable, layout))
+    if (!store || where) {
+      const hasBuckets = attachable.some((one) => !isAbsolute(one))
+      const buckets = hasBuckets && new CachedParts(cachedOptions(layout, mark.temporary, s3, isOwner))
+      return new FolderParts(layout.parts, attachable, buckets || undefined)
+    }
     throw invalidOption(
       `The rows of ${layout.directory} lie in ${store.name}: name it (--store, PARQUETRY_STORE), or bring them back ` +
         'with parquetry migrate.',
@@ -208,7 +215,7 @@ async function openParts(
     // Rows that are moved away are only read.
     const claim = isMoving ? { mayOnlyRead: true } : { takeOver, mayOnlyRead: role === 'guest' }
     await claimStore(database, objects, claim)
-    return remoteParts(layout, mark.temporary, objects, options, serverLock !== undefined)
+    return remoteParts(layout, mark.temporary, objects, options, { isOwner, attachable })
   } catch (error) {
     objects.close()
     throw error
@@ -218,18 +225,30 @@ async function openParts(
 /**
  * Parts in a store of objects that belongs to the catalog, or to which the parts are being moved.
  * @param temporary a folder that only this process uses
+ */
+export function remoteParts(
+  layout: Layout,
+  temporary: string,
+  objects: S3Store,
+  options: S3Options,
+  { isOwner = true, attachable }: { isOwner?: boolean; attachable?: readonly string[] } = {},
+): PartStore {
+  const cached = cachedOptions(layout, temporary, options, isOwner)
+  return new RemoteParts(objects, { ...cached, writing: temporary, attachable })
+}
+
+/**
  * @param isOwner whether this process owns the directory: the cache of such a server stays after it ends. Others have
  *   caches of their own, so that no process removes files others read.
  */
-export function remoteParts(
+function cachedOptions(
   { directory }: Layout,
   temporary: string,
-  objects: S3Store,
-  { cacheBytes, httpfs }: ObjectStoreOptions,
-  isOwner = true,
-): PartStore {
+  { cacheBytes, httpfs, endpoint, region, pathStyle }: S3Options,
+  isOwner: boolean,
+): CachedOptions {
   const { bavail, bsize } = statfsSync(directory)
   const folder = join(isOwner ? directory : temporary, 'cache')
   const maxBytes = cacheBytes ?? Math.floor((bavail * bsize) / 3)
-  return new RemoteParts(objects, { writing: temporary, cache: { folder, maxBytes }, httpfs })
+  return { cache: { folder, maxBytes }, httpfs, s3: s3Requests({ endpoint, region, pathStyle }) }
 }

@@ -20,8 +20,8 @@ export function addAttachCommand(program: Command, on: On<Workplace>): void {
   program
     .command('attach <path>')
     .description(
-      'make Parquet files a dataset without copying them: a folder, a file, or a quoted pattern with *, ? and **; ' +
-        'PARQUETRY_ATTACHABLE names the folders that may have them',
+      'make Parquet files a dataset without copying them: a folder, a file, or a quoted pattern with *, ? and **, here ' +
+        'or as s3://bucket/prefix; PARQUETRY_ATTACHABLE names the folders that may have them',
     )
     .requiredOption('--as <repository/dataset>', 'the dataset, which is created if needed')
     .option('--follow', 'have a server attach them again when files are added, changed or removed')

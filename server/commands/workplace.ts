@@ -75,7 +75,7 @@ export class Target {
       directory: config.data,
       database: config.database,
       store: objectStore(config),
-      attachable: attachableIn(config),
+      ...attachableIn(config),
       onEvent: ({ message }) => console.error(`parquetry: ${message}`),
       ...config.engine,
     })

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { delimiter, dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
-import { nearest, type ObjectStoreOptions, type TrinoOptions } from '../../engine/index.ts'
+import {
+  type EngineOptions,
+  nearest,
+  type ObjectStoreOptions,
+  type TrinoOptions,
+} from '../../engine/index.ts'
 import { faultSentence, jsonFault, jsonPath } from '../http/answer-errors.ts'
 import { type CheckedConfig, CONFIG_SCHEMA, type Config, variableOf } from './schema.ts'
 
@@ -216,9 +221,15 @@ export function objectStore(config: Config): ObjectStoreOptions | undefined {
   return store === undefined ? undefined : { address: store, ...s3Access(config), cacheBytes, httpfs }
 }
 
-/** The engine's option for files that may be attached. */
-export function attachableIn({ attachable }: Config): readonly string[] {
-  return attachable?.split(delimiter).filter((folder) => folder !== '') ?? []
+/** The engine's options for files that may be attached. */
+export function attachableIn(config: Config): Pick<EngineOptions, 'attachable' | 's3'> {
+  const { attachable = '', cacheBytes, httpfs } = config
+  // The colon of s3:// separates nothing.
+  const folders = attachable.split(delimiter === ':' ? /:(?!\/\/)/ : delimiter)
+  return {
+    attachable: folders.filter((folder) => folder !== ''),
+    s3: { ...s3Access(config), cacheBytes, httpfs },
+  }
 }
 
 /** How object stores are reached. */

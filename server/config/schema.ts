@@ -97,7 +97,7 @@ export const CONFIG_SCHEMA = fields({
   attachable: {
     ...text,
     about:
-      'Folders below which Parquet files may be attached with `parquetry attach`, absolute, separated as in `PATH`; by default none.',
+      'Folders below which Parquet files may be attached with `parquetry attach`, absolute, or `s3://bucket/prefix`, separated as in `PATH`; by default none.',
   },
   trinoUrl: {
     about:

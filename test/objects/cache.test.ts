@@ -40,7 +40,12 @@ class Objects {
     return { name, bytes, hash }
   }
 
-  readonly get = async (name: string, from: number, to: number, signal: AbortSignal): Promise<Uint8Array> => {
+  readonly get = async (
+    { name }: Cacheable,
+    from: number,
+    to: number,
+    signal: AbortSignal,
+  ): Promise<Uint8Array> => {
     this.asked.push({ name, from, to })
     await this.before(name, signal)
     signal.throwIfAborted()

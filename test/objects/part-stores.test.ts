@@ -85,7 +85,7 @@ describe('parts in a folder', () => {
     mkdirSync(place)
     const parts = new FolderParts(place)
     expect(parts.file({ id: 7, bytes: 1, hash: null })).toBe(parts.target(7))
-    expect(parts.pin()).toBeUndefined()
+    expect(parts.pin([])).toBeUndefined()
   })
 })
 

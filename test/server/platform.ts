@@ -102,7 +102,7 @@ export async function platform(
   const engine = await openEngine({
     directory,
     role: 'server',
-    attachable: attachableIn(config),
+    ...attachableIn(config),
     ...config.engine,
     sqlWaitMs: sqlWait(config),
     trino: distributed(config),

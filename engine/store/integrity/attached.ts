@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs'
 import { sep } from 'node:path'
-import type { Part } from '../../catalog/records.ts'
+import { isInBucket, type Part } from '../../catalog/records.ts'
 import { EngineError } from '../../errors.ts'
-import { footerOf } from '../../parquet/parquet-file.ts'
 import type { Problem } from '../objects/folder.ts'
-import { type HashOptions, hashOf } from './hashes.ts'
+import { CHANGED, GONE } from '../objects/part-store.ts'
 
 /** The size of a file, and when it was last changed, in nanoseconds since 1970. @throws the system's error */
 export function stateOf(file: string): { readonly bytes: number; readonly changed: string } {
@@ -13,36 +12,24 @@ export function stateOf(file: string): { readonly bytes: number; readonly change
 }
 
 /**
- * How a file differs from what was attached, in words that come after its name; undefined where it doesn't.
+ * How a file differs from what was attached, in words that come after its name; undefined where it doesn't. Objects are
+ * compared when they are fetched.
  * @param attachable the folders in which files may be read
  */
-export function changeOf(file: string, { bytes, attached }: Part, attachable: readonly string[]): Problem {
-  if (!attachable.some((folder) => file.startsWith(folder.endsWith(sep) ? folder : folder + sep)))
+export function changeOf(file: string, part: Part, attachable: readonly string[]): Problem {
+  const { bytes, attached } = part
+  const path = isInBucket(part) ? `${attached!.folder}/${attached!.name}` : file
+  if (!attachable.some((folder) => path.startsWith(/[\\/]$/.test(folder) ? folder : folder + sep)))
     return 'is below none of the folders that the setting attachable of this server names'
+  if (isInBucket(part)) return undefined
   try {
     const now = stateOf(file)
     if (now.bytes !== bytes) return `has ${now.bytes} bytes, and had ${bytes} when it was attached`
-    return now.changed === attached!.changed ? undefined : 'was changed since it was attached'
+    return now.changed === attached!.changed ? undefined : CHANGED
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    return code === 'ENOENT' || code === 'ENOTDIR' ? 'is missing' : `can't be read (${code})`
+    return code === 'ENOENT' || code === 'ENOTDIR' ? GONE : `can't be read (${code})`
   }
-}
-
-export const OTHER_FOOTER = 'has another footer than when it was attached'
-
-/**
- * The hash of a file's footer, which has the place and the bounds of all pages. Hashing the rows as well would take
- * minutes for files that people keep because they are large.
- */
-export async function hashFooter(file: string, options?: HashOptions): Promise<string> {
-  const { footer } = await footerOf(file)
-  return hashOf(
-    (async function* () {
-      yield footer
-    })(),
-    options,
-  )
 }
 
 /** The error that an attached file is not as it was. */

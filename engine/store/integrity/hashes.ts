@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { footerOf } from '../../parquet/parquet-file.ts'
 
 /** The most files that are remembered. More take no more memory; they are only read again. */
 const MOST = 100_000
@@ -18,9 +19,12 @@ export class FileHashes {
   // With `max` it would make room for all of them at once, which takes ten milliseconds of each start.
   readonly #known = new LRUCache<string, Known>({ maxSize: MOST, sizeCalculation: () => 1 })
 
-  /** Reads a file and gives the hash of its bytes, or of what `hashOf` hashes. */
-  async read(file: string, options?: FileHashOptions, hashOf = hashFile): Promise<string> {
-    const stamp = stampOf(file, hashOf !== hashFile)
+  /**
+   * Reads a file and gives the hash of its bytes, or of what `hashOf` hashes.
+   * @param isOthers whether others may change the file, and set the time of that
+   */
+  async read(file: string, options?: FileHashOptions, hashOf = hashFile, isOthers = false): Promise<string> {
+    const stamp = stampOf(file, isOthers)
     const hash = await hashOf(file, options)
     if (stamp !== undefined) this.#known.set(file, { hash, stamp })
     return hash
@@ -73,6 +77,21 @@ export interface FileHashOptions extends HashOptions {
 /** The hash of a file's bytes, in the form that is stored in the catalog. */
 export function hashFile(file: string, options: FileHashOptions = {}): Promise<string> {
   return hashOf(blocksOf(file, options.blocks), options)
+}
+
+/**
+ * The hash of the footer of a file that others wrote, which has the place and the bounds of all pages. Hashing the rows
+ * as well would take minutes for files that people keep because they are large.
+ * @throws RangeError where there is no footer
+ */
+export async function hashFooter(file: string, options?: HashOptions): Promise<string> {
+  const { footer } = await footerOf(file)
+  return hashOf(
+    (async function* () {
+      yield footer
+    })(),
+    options,
+  )
 }
 
 /** The hash of bytes from any source. Each piece is hashed before the next is requested, so pieces may share memory. */
@@ -131,6 +150,13 @@ export class BlockSums {
 
   add(block: Uint8Array): void {
     this.#sums = Buffer.concat([this.#sums, sumOf(block)])
+  }
+
+  /** Takes the bytes of the block at an index for right from now on. */
+  set(index: number, bytes: Uint8Array): void {
+    const missing = (index + 1) * SUM_BYTES - this.#sums.length
+    if (missing > 0) this.#sums = Buffer.concat([this.#sums, Buffer.alloc(missing)])
+    this.#sums.set(sumOf(bytes), index * SUM_BYTES)
   }
 
   /** In the form that is stored in the catalog. */

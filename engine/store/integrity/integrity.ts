@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Part, PartBytes } from '../../catalog/records.ts'
 import type { CheckOptions } from '../../engine-options.ts'
@@ -5,12 +6,12 @@ import { EngineError, machineError } from '../../errors.ts'
 import { Semaphore } from '../../util/semaphore.ts'
 import { SingleFlight } from '../../util/shared.ts'
 import type { StoreContext } from '../context.ts'
+import { storeUnavailable } from '../objects/failures.ts'
 import { type Problem, quickCheck } from '../objects/folder.ts'
-import { DamagedPart, type PartStore } from '../objects/part-store.ts'
+import { DamagedPart, OTHER_FOOTER, type PartStore } from '../objects/part-store.ts'
 import type { RangedParts } from '../objects/ranges/ranges.ts'
-import { storeUnavailable } from '../objects/s3.ts'
-import { changeOf, fileChanged, hashFooter, OTHER_FOOTER } from './attached.ts'
-import { type HashOptions, hashFile } from './hashes.ts'
+import { changeOf, fileChanged } from './attached.ts'
+import { type HashOptions, hashFile, hashFooter } from './hashes.ts'
 
 const OTHER_BYTES = 'its bytes are not those that were written'
 /** How many parts are compared at once. Hashing takes the time of the thread that also answers requests. */
@@ -67,7 +68,7 @@ export class Integrity {
     }
     if (this.#damaged.has(part.id)) throw damaged(part.id)
     // A cache checks what it fetches.
-    if (this.#files.objects || this.#seen.has(part.id)) return file
+    if (this.#files.isCached(part) || this.#seen.has(part.id)) return file
     let problem: Problem
     try {
       problem = quickCheck(file, part.bytes)
@@ -92,7 +93,8 @@ export class Integrity {
   /** Turns the error that one of these parts is damaged into the one for readers; gives others unchanged. */
   #knownDamage(error: unknown, parts: readonly Part[]): unknown {
     const part = error instanceof DamagedPart && parts.find(({ id }) => id === error.part)
-    return part ? this.#found(part, error.problem) : error
+    if (!part) return error
+    return part.attached ? fileChanged(part, error.problem, error) : this.#found(part, error.problem)
   }
 
   /**
@@ -112,10 +114,10 @@ export class Integrity {
    * @throws EngineError `storage_damaged`
    */
   whole(parts: readonly Part[], signal?: AbortSignal): Promise<void> | undefined {
-    // A cache compares what it fetches, and what it finds when it starts.
-    if (this.#files.objects) return undefined
     const open = parts.filter(
       (part) =>
+        // A cache compares what it fetches, and what it finds when it starts.
+        !this.#files.isCached(part) &&
         part.hash !== null &&
         this.#context.storage.hashes.known(this.#files.file(part), part.attached !== undefined) !== part.hash,
     )
@@ -152,8 +154,9 @@ export class Integrity {
   async #hash(part: Part, signal: AbortSignal): Promise<string> {
     using _ = await this.#turns.enter()
     try {
-      const how = part.attached ? hashFooter : hashFile
-      return await this.#context.storage.hashes.read(this.#files.file(part), { signal }, how)
+      const isOthers = part.attached !== undefined
+      const how = isOthers ? hashFooter : hashFile
+      return await this.#context.storage.hashes.read(this.#files.file(part), { signal }, how, isOthers)
     } catch (cause) {
       if (signal.aborted) throw cause
       throw part.attached ? fileChanged(part, OTHER_FOOTER, cause) : unreadableNow(part.id, cause)
@@ -197,9 +200,11 @@ export class Integrity {
   async #checkAttached(part: Part): Promise<Problem> {
     try {
       this.file(part)
-      await this.whole([part])
+      if (this.#files.isCached(part)) await this.#files.hash(part)
+      else await this.whole([part])
       return undefined
-    } catch (error) {
+    } catch (cause) {
+      const error = this.#knownDamage(cause, [part])
       if (error instanceof EngineError && error.code === 'file_changed') return error.message
       throw error
     }
@@ -294,8 +299,16 @@ export class Integrity {
       const change = changeOf(this.#files.file(part), part, this.#files.attachable)
       if (change !== undefined) return fileChanged(part, change, cause)
     }
-    const said = unreadable(cause) && parts.find((part) => String(cause).includes(this.#files.file(part)))
+    const isNamed = (part: Part) => String(cause).includes(this.#nameOf(part))
+    const said = unreadable(cause) && parts.find(isNamed)
+    if (said) this.#files.distrust([said])
     return said && fileChanged(said, 'has values that are not as its schema says', cause)
+  }
+
+  /** By which DuckDB names a file; one of the cache may be linked from elsewhere. */
+  #nameOf(part: Part): string {
+    const file = this.#files.file(part)
+    return this.#files.isCached(part) ? basename(file) : file
   }
 
   /** Records damage that was found while reading, and gives the error for the reader. */

@@ -13,6 +13,15 @@ export interface S3Address {
   readonly pathStyle?: boolean | undefined
 }
 
+/**
+ * The bucket and the rest of `s3://bucket/key`, which is not checked.
+ * @throws EngineError `invalid_option`
+ */
+export function splitS3(text: string): { readonly bucket: string; readonly key: string } {
+  const [, bucket = '', key = ''] = /^s3:\/\/([^/]*)\/?(.*)$/s.exec(text) ?? []
+  return { bucket: parseS3Address(`s3://${bucket}`).bucket, key }
+}
+
 /** How requests to a store are made; what is not given is what most stores of that kind need. */
 export function s3Requests({
   endpoint,

@@ -2,18 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { AttachedFile } from '../../catalog/records.ts'
 import { machineError, storageError } from '../../errors.ts'
 import { Semaphore } from '../../util/semaphore.ts'
 import { SingleFlight } from '../../util/shared.ts'
 import { writeAt } from '../../util/whole-file.ts'
-import { FileHashes, hashFile } from '../integrity/hashes.ts'
+import { FileHashes, type FileHashOptions, hashFile, hashFooter } from '../integrity/hashes.ts'
 
 /** An object that can be cached. Objects with different content have different names. */
 export interface Cacheable {
   readonly name: string
   readonly bytes: number
-  /** As `hashFile` gives it. */
+  /** As `hashFile` gives it; for attached objects as `hashFooter` does. */
   readonly hash: string
+  /** Set for an object that others keep. */
+  readonly attached?: AttachedFile | undefined
 }
 
 interface Entry {
@@ -25,7 +28,7 @@ interface Entry {
 }
 
 /** Fetches bytes `from` (inclusive) to `to` (exclusive) of an object. */
-type Fetch = (name: string, from: number, to: number, signal: AbortSignal) => Promise<Uint8Array>
+type Fetch = (object: Cacheable, from: number, to: number, signal: AbortSignal) => Promise<Uint8Array>
 
 /** The ending of the name of a file that is not complete yet. */
 const UNFINISHED = '.new'
@@ -145,7 +148,11 @@ export class ObjectCache {
     if (!this.has(object)) return false
     const file = this.file(name)
     if (this.#hashes.known(file) === hash) return true
-    const found = await this.#hashing.run(name, (signal) => this.#hashes.read(file, { signal }), signal)
+    const found = await this.#hashing.run(
+      name,
+      (signal) => this.#hashes.read(file, { signal }, hashingOf(object)),
+      signal,
+    )
     if (found !== hash) this.drop(name)
     return found === hash
   }
@@ -249,14 +256,17 @@ const AT_ONCE = new Semaphore(8)
 /** How often an object is fetched in all. Wrong bytes may come from the transfer, so they are fetched a second time. */
 const TRIES = 2
 
-/** The error that the bytes of an object do not match the hash in the catalog. */
+/** The error that an object is missing or has not the bytes that the catalog knows. */
 export class WrongBytes extends Error {
   override readonly name = 'WrongBytes'
   readonly object: string
+  /** In words that come after the name of the object; undefined where the hashes differ. */
+  readonly problem: string | undefined
 
-  constructor(object: string) {
-    super(`the bytes of ${object} are not those that were written`)
+  constructor(object: string, problem?: string, options?: ErrorOptions) {
+    super(`${object}: ${problem ?? 'the bytes are not those that were written'}`, options)
     this.object = object
+    this.problem = problem
   }
 }
 
@@ -272,7 +282,7 @@ async function download(object: Cacheable, to: string, get: Fetch, signal: Abort
   try {
     for (let tries = 1; ; tries++) {
       await fill(unfinished, object, get, signal)
-      if ((await hashFile(unfinished, { signal })) === hash) break
+      if ((await hashingOf(object)(unfinished, { signal })) === hash) break
       if (tries === TRIES) throw new WrongBytes(name)
     }
     await rename(unfinished, to)
@@ -282,12 +292,19 @@ async function download(object: Cacheable, to: string, get: Fetch, signal: Abort
   }
 }
 
-async function fill(
-  file: string,
-  { name, bytes }: Cacheable,
-  get: Fetch,
-  signal: AbortSignal,
-): Promise<void> {
+/** How a file is hashed to compare it with the hash of its object. */
+const hashingOf =
+  ({ attached }: Cacheable) =>
+  (file: string, options?: FileHashOptions): Promise<string> =>
+    attached ? hashFooter(file, options).catch(noFooter) : hashFile(file, options)
+
+function noFooter(error: unknown): string {
+  if (error instanceof RangeError) return ''
+  throw error
+}
+
+async function fill(file: string, object: Cacheable, get: Fetch, signal: AbortSignal): Promise<void> {
+  const { bytes } = object
   await using handle = await open(file, 'w', 0o600)
   const failed = new AbortController()
   const ending = AbortSignal.any([signal, failed.signal])
@@ -296,7 +313,7 @@ async function fill(
     ending.throwIfAborted()
     const from = index * RANGE_BYTES
     try {
-      await writeAt(handle, await get(name, from, Math.min(from + RANGE_BYTES, bytes), ending), from)
+      await writeAt(handle, await get(object, from, Math.min(from + RANGE_BYTES, bytes), ending), from)
     } catch (error) {
       failed.abort(error)
       throw error

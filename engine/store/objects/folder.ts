@@ -1,32 +1,61 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, createReadStream, existsSync, fstatSync, fsync, openSync } from 'node:fs'
 import { opendir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { PartBytes } from '../../catalog/records.ts'
+import { isInBucket, type PartBytes } from '../../catalog/records.ts'
 import { EngineError, storageError } from '../../errors.ts'
 import type { ManifestStore } from '../../iceberg/tables.ts'
 import { readHere } from '../../util/whole-file.ts'
 import { type HashOptions, hashFile } from '../integrity/hashes.ts'
 import { type Layout, partName } from '../layout.ts'
-import { DamagedPart, type FoundPart, type PartStore } from './part-store.ts'
+import { type BucketParts, DamagedPart, type FoundPart, type PartStore } from './part-store.ts'
 
 /**
- * Parts in a folder of this machine. DuckDB writes and reads them in the same place, so nothing is copied or cached.
+ * Parts in a folder of this machine. DuckDB writes and reads them in the same place, so nothing is copied or cached but
+ * attached objects of buckets.
  */
 export class FolderParts implements PartStore {
   readonly name: string
   readonly folders: readonly string[]
   readonly attachable: readonly string[]
-  readonly cache = undefined
   readonly objects = undefined
-  readonly ranges = undefined
+  readonly #buckets: (BucketParts & { readonly folder: string }) | undefined
 
-  /** @param attachable folders with files that may be attached */
-  constructor(folder: string, attachable: readonly string[] = []) {
+  /**
+   * @param attachable what paths of files that may be attached begin with
+   * @param buckets objects of which some may be attached, and the folder of their cache
+   */
+  constructor(
+    folder: string,
+    attachable: readonly string[] = [],
+    buckets?: BucketParts & { readonly folder: string },
+  ) {
     this.name = folder
     this.attachable = attachable
-    this.folders = [folder, ...attachable]
+    this.#buckets = buckets
+    this.folders = [folder, ...attachable.filter(isAbsolute), ...(buckets ? [buckets.folder] : [])]
+  }
+
+  get cache() {
+    return this.#buckets?.cache
+  }
+
+  get ranges() {
+    return this.#buckets?.ranges
+  }
+
+  isCached(part: PartBytes): boolean {
+    return isInBucket(part)
+  }
+
+  bucket(name: string) {
+    return this.#buckets?.bucket(name)
+  }
+
+  /** Where the parts of a bucket are; undefined for other parts, and where none may be attached. */
+  #of(part: PartBytes) {
+    return isInBucket(part) ? this.#buckets : undefined
   }
 
   /** All parts are in one folder, because a part may belong to several versions. */
@@ -48,30 +77,38 @@ export class FolderParts implements PartStore {
     return `file://${this.file(part)}`
   }
 
-  file({ id, attached }: PartBytes): string {
-    return attached ? join(attached.folder, attached.name) : this.target(id)
+  file(part: PartBytes): string {
+    const { id, attached } = part
+    const own = attached ? join(attached.folder, attached.name) : this.target(id)
+    return this.#of(part)?.file(part) ?? own
   }
 
-  pin(): undefined {
-    return undefined
+  pin(parts: readonly PartBytes[], signal?: AbortSignal): Promise<Disposable> | undefined {
+    const fetched = parts.filter(isInBucket)
+    return fetched.length > 0 ? this.#buckets?.pin(fetched, signal) : undefined
   }
 
   read(part: PartBytes, from: number, to: number): AsyncGenerator<Uint8Array, void, undefined> {
-    return fileBytes(this.file(part), from, to)
+    return this.#of(part)?.read(part, from, to) ?? fileBytes(this.file(part), from, to)
   }
 
   async size(part: PartBytes): Promise<number | undefined> {
     return (await statOf(this.file(part)))?.size
   }
 
-  async hash({ id, bytes }: PartBytes, options: HashOptions = {}): Promise<string> {
+  async hash(part: PartBytes, options: HashOptions = {}): Promise<string> {
+    const { id, bytes } = part
+    const objects = this.#of(part)
+    if (objects) return objects.hash(part, options)
     const file = this.target(id)
     const problem = quickCheck(file, bytes)
     if (problem !== undefined) throw new DamagedPart(id, problem)
     return hashFile(file, options)
   }
 
-  distrust(): void {}
+  distrust(parts: readonly PartBytes[]): void {
+    this.#buckets?.distrust(parts.filter(isInBucket))
+  }
 
   remove({ id }: Pick<PartBytes, 'id'>): Promise<void> {
     return this.giveUp(id)
@@ -97,7 +134,9 @@ export class FolderParts implements PartStore {
 
   async endUnfinished(): Promise<void> {}
 
-  close(): void {}
+  async close(): Promise<void> {
+    await this.#buckets?.close()
+  }
 }
 
 async function statOf(file: string) {

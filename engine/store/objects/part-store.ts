@@ -35,7 +35,10 @@ export interface PartStore {
   readonly name: string
   /** Folders from which DuckDB reads parts. */
   readonly folders: readonly string[]
-  /** Those of them that others keep, without links. */
+  /**
+   * What paths of files that may be attached begin with: folders that others keep, without links, and `s3://bucket/` with
+   * a prefix that ends with `/`.
+   */
   readonly attachable: readonly string[]
   /** The path at which a new part is written. */
   target(id: number): string
@@ -46,6 +49,10 @@ export interface PartStore {
   keep(part: PartBytes): Promise<void>
   /** Removes a file at `target` that is not to be kept. */
   giveUp(id: number): Promise<void>
+  /** Whether a part is an object that is fetched into a cache, which checks it. */
+  isCached(part: PartBytes): boolean
+  /** A bucket with objects that may be attached; undefined where there are none. */
+  bucket(name: string): S3Store | undefined
   /** The file of a part that is pinned. */
   file(part: PartBytes): string
   /**
@@ -87,6 +94,28 @@ export interface PartStore {
   readonly cache: CacheStats | undefined
   close(): void | Promise<void>
 }
+
+/** Objects of buckets as parts. */
+export type BucketParts = Omit<
+  PartStore,
+  | 'name'
+  | 'folders'
+  | 'attachable'
+  | 'objects'
+  | 'target'
+  | 'keep'
+  | 'giveUp'
+  | 'remove'
+  | 'list'
+  | 'removeFound'
+  | 'setAside'
+  | 'endUnfinished'
+>
+
+/** What is wrong with attached files, in words that come after their names. */
+export const GONE = 'is missing'
+export const CHANGED = 'was changed since it was attached'
+export const OTHER_FOOTER = 'has another footer than when it was attached'
 
 /** The error that a part is missing in the store, or that its bytes there are not those that were written. */
 export class DamagedPart extends Error {

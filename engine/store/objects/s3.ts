@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type * as Sdk from '@aws-sdk/client-s3'
 import type { Upload } from '@aws-sdk/lib-storage'
-import { EngineError, isTlsFailure } from '../../errors.ts'
 import { Lazy } from '../../util/shared.ts'
 import { nameOf, type S3Address, s3Requests } from './address.ts'
+import { failure, ifThere, isBroken, isNamed, isStatus, MissingObject } from './failures.ts'
 import { persistently, RETRIES } from './persistence.ts'
 
 export interface S3Deadlines {
@@ -20,6 +20,8 @@ export interface S3Deadlines {
 interface StoredObject {
   readonly key: string
   readonly bytes: number
+  /** Its ETag, without the quotes that not all stores write: another one after every change. */
+  readonly tag: string
 }
 
 /** Requests to a store since the start, each attempt by itself. */
@@ -123,25 +125,40 @@ export class S3Store {
     }
   }
 
-  /** Gives all bytes `from` (inclusive) to `to` (exclusive). @throws MissingObject */
-  async get(key: string, from: number, to: number, signal?: AbortSignal): Promise<Uint8Array> {
+  /**
+   * Gives all bytes `from` (inclusive) to `to` (exclusive).
+   * @param tag which the object must have
+   * @throws MissingObject
+   */
+  async get(key: string, from: number, to: number, signal?: AbortSignal, tag?: string): Promise<Uint8Array> {
     const deadline = this.#deadline(signal)
     try {
-      return await persistently(() => this.#get(key, from, to, deadline), isBroken, deadline)
+      return await persistently(() => this.#get(key, from, to, deadline, tag), isBroken, deadline)
     } catch (error) {
+      if (tag !== undefined && isStatus(error, 412))
+        throw new MissingObject(key, { cause: error, isChanged: true })
       const isMissing = isStatus(error, 404) || isStatus(error, 416)
       if (!isMissing || isNamed(error, 'NoSuchBucket')) throw failure(error, signal)
       throw new MissingObject(key, { cause: error })
     }
   }
 
-  async #get(key: string, from: number, to: number, signal: AbortSignal): Promise<Uint8Array> {
+  async #get(
+    key: string,
+    from: number,
+    to: number,
+    signal: AbortSignal,
+    tag: string | undefined,
+  ): Promise<Uint8Array> {
     const range = `bytes=${from}-${to - 1}`
     const answer = await this.#send(
-      (sdk) => new sdk.GetObjectCommand({ ...this.#at(key), Range: range }),
+      (sdk) => new sdk.GetObjectCommand({ ...this.#at(key), Range: range, IfMatch: tag && `"${tag}"` }),
       signal,
     )
+    // Not every store compares it.
+    const isOther = tag !== undefined && tagOf(answer.ETag) !== tag
     const bytes = await answer.Body!.transformToByteArray()
+    if (isOther) throw new MissingObject(key, { isChanged: true })
     // If an object ends before the range does, S3 answers with the bytes that exist.
     const whole = Number(answer.ContentRange?.split('/')[1])
     if (whole < to) throw new MissingObject(key)
@@ -161,10 +178,15 @@ export class S3Store {
     return ifThere(persistently(read, isBroken, deadline))
   }
 
+  /** The number of bytes of an object and its tag; undefined if it does not exist. */
+  async head(key: string): Promise<Omit<StoredObject, 'key'> | undefined> {
+    const found = await ifThere(this.#send((sdk) => new sdk.HeadObjectCommand(this.#at(key))))
+    return found && { bytes: found.ContentLength ?? 0, tag: tagOf(found.ETag) }
+  }
+
   /** The number of bytes of an object; undefined if it does not exist. */
   async size(key: string): Promise<number | undefined> {
-    const found = await ifThere(this.#send((sdk) => new sdk.HeadObjectCommand(this.#at(key))))
-    return found && (found.ContentLength ?? 0)
+    return (await this.head(key))?.bytes
   }
 
   /**
@@ -184,8 +206,8 @@ export class S3Store {
       const page = await listing.catch((error: unknown) => {
         throw failure(error)
       })
-      for (const { Key: key, Size: bytes } of page.Contents ?? []) {
-        yield { key: key!.slice(this.#address.prefix.length), bytes: bytes ?? 0 }
+      for (const { Key: key, Size: bytes = 0, ETag } of page.Contents ?? []) {
+        yield { key: key!.slice(this.#address.prefix.length), bytes, tag: tagOf(ETag) }
       }
       if (!page.IsTruncated) return
       ContinuationToken = page.NextContinuationToken
@@ -304,6 +326,8 @@ export class S3Store {
 /** Statuses that answer a question: there is no such object, the condition is not met, the range is behind its end. */
 const ANSWERS = [404, 409, 412, 416]
 
+const tagOf = (header = '') => header.replace(/^"(.*)"$/, '$1')
+
 type SentCommand<Input extends Sdk.ServiceInputTypes, Output extends Sdk.ServiceOutputTypes> = Parameters<
   typeof Sdk.S3Client.prototype.send<Input, Output>
 >[0]
@@ -312,69 +336,4 @@ interface Connection {
   readonly sdk: typeof Sdk
   readonly client: Sdk.S3Client
   readonly Upload: typeof Upload
-}
-
-function isStatus(error: unknown, status: number): boolean {
-  return (error as Sdk.S3ServiceException).$metadata?.httpStatusCode === status
-}
-
-function isNamed(error: unknown, name: string): boolean {
-  return error instanceof Error && error.name === name
-}
-
-/** Whether the connection broke after the answer had begun. The SDK itself only retries failures before that. */
-function isBroken(error: unknown): boolean {
-  if (error instanceof MissingObject) return false
-  return (error as Partial<Sdk.S3ServiceException>).$metadata?.httpStatusCode === undefined
-}
-
-/** The answer to a question about an object; undefined if there is no such object. */
-async function ifThere<T>(response: Promise<T>): Promise<T | undefined> {
-  try {
-    return await response
-  } catch (error) {
-    if (isStatus(error, 404) && !isNamed(error, 'NoSuchBucket')) return undefined
-    throw failure(error)
-  }
-}
-
-function failure(error: unknown, signal?: AbortSignal): unknown {
-  if (signal?.aborted) return signal.reason
-  const { code, path } = error as NodeJS.ErrnoException
-  // If a local file can't be read, the store is not to blame.
-  if (error instanceof MissingObject || (code !== undefined && path !== undefined)) return error
-  if (isStatus(error, 401) || isStatus(error, 403)) {
-    const { name } = error as Error
-    const message =
-      `The store of the rows rejects this server's credentials (${name}). Nothing was changed; whoever runs the server ` +
-      'has to correct them.'
-    return new EngineError('storage_unavailable', message, { cause: error })
-  }
-  if (isTlsFailure(error)) {
-    const message =
-      `The certificate of the store of the rows is not accepted: ${error.message}. NODE_EXTRA_CA_CERTS=/path/ca.crt makes ` +
-      'its authority known to this server.'
-    return new EngineError('storage_unavailable', message, { cause: error })
-  }
-  return storeUnavailable(error)
-}
-
-/** The error that a store has no object of this key, or that the object has fewer bytes than were asked for. */
-export class MissingObject extends Error {
-  override readonly name = 'MissingObject'
-  readonly key: string
-
-  constructor(key: string, options?: ErrorOptions) {
-    super(`there is no object ${key}, or it is too short`, options)
-    this.key = key
-  }
-}
-
-/** The error for a store that is down, too slow, or refuses our requests. Its cause is meant for the log only. */
-export function storeUnavailable(cause: unknown): EngineError {
-  return new EngineError(
-    'storage_unavailable',
-    'The store of the rows can not be reached at the moment. Nothing was changed; try again later.',
-    { cause },
-  )
 }

@@ -174,7 +174,7 @@ export async function attachFiles(
   const accountId = await ownerOf(places, record.repositoryId)
   const now = new Date()
   const token = randomUUID()
-  const address = { files: resolve(path) }
+  const address = { files: path.startsWith('s3://') ? path : resolve(path) }
   await sources.set(
     { datasetId: id, accountId, series: [], address, start: null, every },
     { now, token, until: now },

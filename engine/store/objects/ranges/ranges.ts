@@ -141,11 +141,11 @@ export class Ranges {
   }
 
   #remember(object: Cacheable, sums: string | null): PartialObject | undefined {
-    if (sums === null) return undefined
+    if (sums === null && !object.attached) return undefined
     const known = this.#find(object.name)
     if (known) return known
     const context = { cache: this.#cache, counts: this.#counts, closing: this.#closing.signal }
-    const made = new PartialObject(object, new BlockSums(sums), context)
+    const made = new PartialObject(object, new BlockSums(sums ?? ''), context)
     this.#known.set(object.name, made)
     return made
   }
