@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Handle } from './catalog/database.ts'
-import { noStoredRows, requireOwnFiles } from './catalog/datasets.ts'
+import { attachedFiles, noStoredRows } from './catalog/datasets.ts'
 import type { Authorship } from './catalog/history.ts'
 import type { DatasetRecord, Part } from './catalog/records.ts'
 import { EngineError } from './errors.ts'
@@ -192,8 +192,9 @@ export class Snapshot implements Disposable {
   async icebergTable(naming: Naming): Promise<TableMetadata> {
     if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
     this.#requireStored()
-    // Readers of such tables find columns by ids, which are not in files of others, or are other ids.
-    requireOwnFiles(this.#datasetId, this.#lease.version)
+    // Readers of such tables find columns by ids, or by their names in files without ids. Files of others may have others.
+    if (this.#lease.version.parts.some(({ attached }) => attached && attached.hasIds !== false))
+      throw attachedFiles(this.#datasetId)
     const { iceberg, store } = this.#context
     const dataset = await store.datasets.get(this.#datasetId)
     return iceberg.metadata(dataset, this.#lease.version, naming, (part) => {

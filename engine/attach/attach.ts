@@ -5,7 +5,7 @@ import type { Authorship } from '../catalog/history.ts'
 import { type DatasetRecord, isAttached, type Part, type Version } from '../catalog/records.ts'
 import { EngineError, invalidOption } from '../errors.ts'
 import type { QueryExecutor } from '../export/index.ts'
-import { elementsOf } from '../parquet/footer.ts'
+import { elementsOf, FIELD } from '../parquet/footer.ts'
 import { footerOf } from '../parquet/parquet-file.ts'
 import { schemaOf } from '../parquet/schema.ts'
 import { readStruct, type Struct, writeStruct } from '../parquet/thrift.ts'
@@ -131,7 +131,7 @@ async function readFile(
   const { footer, hash } = await footerIn(path, name)
   const columns = await forms.columnsOf(path, name, footer)
   const contents = contentsOf(name, footer, columns)
-  const attached = { folder: folder.folder, name, changed, form: formOf(columns) }
+  const attached = { folder: folder.folder, name, changed, form: formOf(columns), hasIds: hasIds(footer) }
   return { part: { ...contents, bytes, hash, attached }, file, columns }
 }
 
@@ -144,6 +144,10 @@ async function footerIn(
   } catch (cause) {
     throw new EngineError('invalid_file', `The footer of ${name} is damaged.`, { cause })
   }
+}
+
+function hasIds(footer: Struct): boolean {
+  return elementsOf(footer).some((element) => element.has(FIELD.element.fieldId))
 }
 
 function formOf(columns: readonly AttachableColumn[]): string {

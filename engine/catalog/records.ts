@@ -135,6 +135,8 @@ export interface AttachedFile {
   readonly changed: string
   /** A hash of its columns' names and types, in their order. */
   readonly form: string
+  /** Whether its schema numbers columns, as Iceberg's writers do; undefined where an older program attached it. */
+  readonly hasIds?: boolean
 }
 
 /**

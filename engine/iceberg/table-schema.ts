@@ -1,4 +1,4 @@
-import type { Version } from '../catalog/records.ts'
+import { isAttached, type Version } from '../catalog/records.ts'
 import { ORDINAL, ORDINAL_FIELD_ID } from '../parquet/ordinals.ts'
 import { type Column, icebergName } from '../types/index.ts'
 
@@ -57,7 +57,13 @@ export function partitionOf(version: Version, naming: Naming) {
   return isOrdered(version, naming) ? [first] : []
 }
 
-/** Maps ids to the names of columns in parts that older programs wrote without ids (table spec, Column Projection). */
-export function nameMapping(columns: readonly Column[]): string {
-  return JSON.stringify(columns.map((_, index) => ({ 'field-id': fieldId(index), names: [`c${index}`] })))
+/**
+ * Maps ids to the names of columns in parts that older programs, or others, wrote without ids (table spec, Column
+ * Projection).
+ */
+export function nameMapping({ columns, parts }: Version): string {
+  const nameOf = isAttached(parts) ? ({ name }: Column) => name : (_: Column, index: number) => `c${index}`
+  return JSON.stringify(
+    columns.map((column, index) => ({ 'field-id': fieldId(index), names: [nameOf(column, index)] })),
+  )
 }

@@ -82,7 +82,7 @@ function tableMetadata(
   list: string,
 ) {
   const at = Date.parse(version.createdAt)
-  const { id, parts, columns } = version
+  const { id, parts } = version
   const schema = schemaOf(version, naming)
   const partition = partitionOf(version, naming)
   return {
@@ -101,7 +101,7 @@ function tableMetadata(
     'default-sort-order-id': 0,
     'sort-orders': [{ 'order-id': 0, fields: [] }],
     properties: {
-      'schema.name-mapping.default': nameMapping(columns),
+      'schema.name-mapping.default': nameMapping(version),
       // Of Iceberg 1.10 for Spark, only the reader of single rows decodes our texts and doubles; of 1.12 both do.
       'read.parquet.vectorization.enabled': 'false',
       'parquetry.dataset': String(dataset.id),

@@ -45,8 +45,18 @@ test('HTTP reads attached files, and writes are a conflict', async () => {
     expect(answer.statusCode).toBe(409)
     expect(answer.json()).toMatchObject({ code: 'attached_files' })
   }
-  const iceberg = await get('/iceberg/v1/namespaces/home/tables/seen')
-  expect(iceberg.statusCode).toBe(409)
+})
+
+test('they are an Iceberg table, whose readers find columns by name, unless the files number their columns', async () => {
+  const table = (await get('/iceberg/v1/namespaces/home/tables/seen')).json()
+  const mapping = table.metadata.properties['schema.name-mapping.default']
+  expect(JSON.parse(mapping)).toEqual([{ 'field-id': 1, names: ['n'] }])
+  await lake.write('numbered/a.parquet', 'SELECT 1::BIGINT AS n', ', FIELD_IDS {n: 7}')
+  const { id: repositoryId } = (await get('/repositories')).json()[0]
+  const made = await at.call(at.root, 'POST', '/datasets', { json: { name: 'numbered', repositoryId } })
+  await (await at.engine.dataset(made.json().id)).attach(join(lake.folder, 'numbered'))
+  const answer = await get('/iceberg/v1/namespaces/home/tables/numbered')
+  expect(answer.statusCode).toBe(409)
 })
 
 test('nobody can have the server read its files over HTTP', async () => {

@@ -4,7 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
+import { openLake } from '../attach/lake.ts'
+import { IS_CLUSTER } from '../cluster/elsewhere.ts'
 import { dataset, platform } from '../server/platform.ts'
 
 /** On PyPI. Pinned, so that a failure can be had again. */
@@ -162,3 +165,44 @@ test.runIf(program)('pyiceberg reads what its key may read, and skips files by t
     'wrong key': 'NotAuthorizedException',
   })
 })
+
+const NAMES_AND_FILES = `
+import json, sys
+from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.expressions import GreaterThanOrEqual
+table = RestCatalog("people", uri=sys.argv[1], token=sys.argv[2]).load_table(("home", "lake"))
+few = table.scan(row_filter=GreaterThanOrEqual("Größe n", 1998))
+print(json.dumps([len(list(few.plan_files())), table.scan().count(), few.to_arrow().to_pylist()], default=str))
+`
+
+test.runIf(program && !IS_CLUSTER)(
+  'pyiceberg finds the columns of attached files by their names',
+  async () => {
+    await using lake = await openLake()
+    const config = { attachable: lake.folder, iceberg: { localFiles: true } } as object
+    await using at = await platform({ config })
+    const select = (from: number) =>
+      `SELECT (i + ${from})::INTEGER AS "Größe n", (i / 4)::FLOAT AS f, (i / 100)::DECIMAL(9, 2) AS p,
+       DATE '2024-01-01' + i::INTEGER AS day, nullif(i % 2, 0)::SMALLINT AS s FROM range(1000) t(i)`
+    for (const from of [0, 1_000]) await lake.write(`all/${from}.parquet`, select(from))
+    const { id: repositoryId } = (
+      await at.call(at.root, 'POST', '/repositories', { json: { name: 'home' } })
+    ).json()
+    const { id } = (
+      await at.call(at.root, 'POST', '/datasets', { json: { name: 'lake', repositoryId } })
+    ).json()
+    await (await at.engine.dataset(id)).attach(join(lake.folder, 'all'))
+    const address = `${await at.listen()}/iceberg`
+    const child = spawn(program!, ['-c', NAMES_AND_FILES, address, at.root], { stdio: 'pipe' })
+    const [out, complaints] = await Promise.all([text(child.stdout), text(child.stderr)])
+    expect(complaints).toBe('')
+    expect(JSON.parse(out)).toEqual([
+      1,
+      2_000,
+      [
+        { 'Größe n': 1998, f: 249.5, p: '9.98', day: '2026-09-25', s: null },
+        { 'Größe n': 1999, f: 249.75, p: '9.99', day: '2026-09-26', s: 1 },
+      ],
+    ])
+  },
+)
