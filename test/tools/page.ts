@@ -54,8 +54,10 @@ Other programs, each tried in the version given, and what to write so that no va
 | openapi-python-client 0.29.1 | leaves out uploads of the media types that it does not know | \`--config\` with the \`content_type_overrides\` of [this file](https://github.com/parquetry/parquetry/blob/main/examples/openapi-python-client.yml) |
 | openpyxl 3.1.5, XlsxWriter 3.3.1 | write days before 1900 as numbers that are a day apart | write such days as text |
 | orval 8.38.0 | writes code that does not compile for bodies that may be JSON or a file | in \`override.operations\`, for replaceData, appendData and previewUpload each: \`contentType: { include: ['application/octet-stream'] }\` |
+| papaparse 5.7.1 | with \`skipEmptyLines\`, skips rows whose only field is \`""\`, as a single column has null; without, gives one more for the last line end | leave it out, and drop the last row |
 | Perspective 5.5 | takes no extension types (uuid, json) and no times in Arrow | \`$encoding=plain\`, in which these are text |
 | pyreadstat 1.3.7 (PyPI) | reads 25:00:00, which SPSS calls elapsed time, as the time of day 01:00:00 | upload the SPSS file itself; \`disable_datetime_conversion=True\` |
+| R 4.2.2 | \`read.csv\` skips rows whose only field is \`""\` | \`blank.lines.skip = FALSE\` |
 | ROAPI 0.12.7 | ignores misspelt query parameters; gives JSON for \`Accept: text/csv\`; does not start if a column of dates has a day that does not exist | \`Accept: application/csv\`; declare the column as Utf8 |
 | sav-reader 2.0.8 | gives missing numbers of an SPSS file as -1.7976931348623157e+308 | upload the file itself, or null in place of \`-Number.MAX_VALUE\` |
 | sqlite-utils 4.2.1 | \`insert --csv\` stores \`007\` as 7 | \`--no-detect-types\` |

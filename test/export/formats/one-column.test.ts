@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -24,6 +24,19 @@ describe('a table of one column', () => {
     expect(await textOf(executor, TEXTS, 'csv', { dialect: { null: 'NA' } })).toBe('t\na\nNA\n""\nb\n')
     expect(await textOf(executor, NUMBERS, 'csv', { dialect: { null: '' } })).toBe('n\n1\n\n3\n\n')
   })
+
+  const hasR = spawnSync('Rscript', ['--version']).status === 0
+  it.skipIf(!hasR)(
+    'has all rows in R, if that is told not to take quotes alone for an empty line',
+    async () => {
+      for (const table of [NUMBERS, TEXTS]) {
+        const path = join(executor.directory, 'one.csv')
+        writeFileSync(path, await textOf(executor, table, 'csv'))
+        const script = `cat(nrow(read.csv(${JSON.stringify(path)}, blank.lines.skip = FALSE)))`
+        expect(execFileSync('Rscript', ['-e', script], { encoding: 'utf8' })).toBe('4')
+      }
+    },
+  )
 
   const python = process.env['PARQUETRY_PYTHON']
   it.skipIf(python === undefined).each([
