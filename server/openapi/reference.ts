@@ -5,6 +5,24 @@ import Fastify from 'fastify'
 
 const NONCE = 'nonce-of-this-answer'
 
+/** The mark and the colours of the console, as in its `tokens.css`. */
+const CSS = `
+.light-mode {
+  --scalar-color-1: #17201b; --scalar-color-2: #55615a; --scalar-color-3: #55615a; --scalar-color-accent: #14604e;
+  --scalar-background-1: #f6f7f5; --scalar-background-2: #ffffff; --scalar-background-3: #eef0ed;
+  --scalar-background-accent: #e0eeea; --scalar-border-color: #dfe3de;
+}
+.dark-mode {
+  --scalar-color-1: #e9eeea; --scalar-color-2: #a3afa8; --scalar-color-3: #a3afa8; --scalar-color-accent: #67cfae;
+  --scalar-background-1: #121614; --scalar-background-2: #191e1b; --scalar-background-3: #202622;
+  --scalar-background-accent: #1b3a31; --scalar-border-color: #2c332f;
+}
+:root {
+  --scalar-font: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif;
+  --scalar-font-code: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+}
+`
+
 /**
  * Turns off what would call servers other than ours: fonts, telemetry, the proxy and the assistant. The page must work
  * without a network. Its Content-Security-Policy forbids the same.
@@ -14,6 +32,7 @@ const SETTINGS = {
   cdn: 'docs/reference.js',
   nonce: NONCE,
   pageTitle: 'Parquetry',
+  customCss: CSS,
   withDefaultFonts: false,
   telemetry: false,
   proxyUrl: '',

@@ -18,7 +18,11 @@ describe.skipIf(withoutBrowser())('SQL by hand', () => {
   it('completes tables, columns and functions', async () => {
     const { page } = walked.visitor
     await page.getByText('Nothing has been run yet').waitFor()
+    await page.getByText('Tables and their columns').click()
+    await page.getByText('"Weather".stations').click()
+    await page.getByRole('listitem').getByText('temperature').waitFor()
     await walked.expectClean('sql-start')
+    await page.getByText('Tables and their columns').click()
     await statement().pressSequentially('SELECT * FROM stat')
     await page.getByRole('option', { name: 'stations' }).click()
     expect(await statement().inputValue()).toBe('SELECT * FROM "Weather".stations')

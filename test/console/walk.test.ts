@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
 import { withoutBrowser } from './support/browser.ts'
 import { ROOT_KEY } from './support/stage.ts'
@@ -324,13 +325,21 @@ describe.skipIf(withoutBrowser())('from a file to a plot', () => {
     await page.locator('.u-over').waitFor()
     expect(page.url()).toContain('view=plot&x=station&y=temperature')
     await walked.expectClean()
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Save picture' }).click(),
-    ])
-    const picture = await readFile(await download.path())
-    expect(picture.subarray(1, 4).toString()).toBe('PNG')
-    expect(picture.length).toBeGreaterThan(3_000)
+    for (const reducedMotion of ['no-preference', 'reduce'] as const) {
+      await page.emulateMedia({ reducedMotion, colorScheme: 'light' })
+      await page.reload()
+      await page.locator('.u-over').waitFor()
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Save picture' }).click(),
+      ])
+      expect(download.suggestedFilename()).toMatch(/\.png$/)
+      const { data } = PNG.sync.read(await readFile(await download.path()))
+      const colours = new Set(data.toString('hex').match(/.{8}/g))
+      // The first series, the lines of the axes, and the background.
+      for (const colour of ['14604eff', 'dfe3deff', 'ffffffff']) expect(colours).toContain(colour)
+    }
+    await page.emulateMedia({ reducedMotion: null, colorScheme: null })
   })
 
   it('plots sums over all rows, calculated by the service', async () => {

@@ -133,6 +133,8 @@ type Paint = ReturnType<typeof paintOf>
 /** The colours and fonts of the page as plain values, because a canvas can't use CSS variables. */
 function paintOf(element: Element) {
   const probe = document.createElement('i')
+  // Where motion is reduced, all colours fade for a millisecond.
+  probe.style.transition = 'none'
   element.append(probe)
   // Browsers resolve a variable to a colour only in a computed style.
   const colour = (name: string) => {

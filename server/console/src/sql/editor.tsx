@@ -92,7 +92,7 @@ const WORDS =
 const MOST = 40
 
 /** A name in SQL, quoted if needed. */
-function sqlName(name: string): string {
+export function sqlName(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) && !WORDS.includes(name) ? name : quoteIdentifier(name)
 }
 

@@ -19,7 +19,7 @@ import { ask } from '../ui/form.tsx'
 import { Page, Tabs } from '../ui/page.tsx'
 import { useResource } from '../ui/resource.tsx'
 import { announce, complain } from '../ui/toast.tsx'
-import { Editor, rememberStatement, tableName } from './editor.tsx'
+import { Editor, rememberStatement, sqlName, tableName } from './editor.tsx'
 
 const TABS = [
   { value: 'table', label: 'Table', icon: 'table' },
@@ -68,16 +68,50 @@ export function SqlPage({ query }: { readonly query: Address['query'] }) {
         onStop={() => setStopped(sql)}
       />
       {loading && sql !== '' && <Loading label="Running the statement" />}
+      {names.tables.length > 0 && <Tables {...names} onRun={run} />}
       {sql === '' && <Start {...names} onRun={run} />}
       {result && <Result key={`${round} ${sql}`} source={result} {...{ query, ...names }} />}
     </Page>
   )
 }
 
-function Start({ tables, homes, account, onRun }: Shelves & { readonly onRun: (sql: string) => void }) {
+type Runs = Shelves & { readonly onRun: (sql: string) => void }
+
+/** A statement that shows the first rows of a table. */
+const firstRows = (name: string) => `SELECT * FROM ${name} LIMIT 100`
+
+/** The tables as SQL names them, each with its columns. */
+function Tables({ tables, homes, account, onRun }: Runs) {
+  const named = tables.flatMap(({ id, repositoryId, name, columns }) => {
+    const home = homes.find((home) => home.id === repositoryId)
+    return home ? { id, name: tableName(home, name, account), columns: columns ?? [] } : []
+  })
+  return (
+    <details class="tree tables">
+      <summary>Tables and their columns</summary>
+      {named.map(({ id, name, columns }) => (
+        <details key={id}>
+          <summary>
+            <code>{name}</code>
+          </summary>
+          <ul>
+            {columns.map((column) => (
+              <li key={column.name}>
+                <code>{sqlName(column.name)}</code> <span class="hint">{column.type}</span>
+              </li>
+            ))}
+          </ul>
+          <Button look="small" to={() => onRun(firstRows(name))} says="Show its first rows" />
+        </details>
+      ))}
+    </details>
+  )
+}
+
+function Start({ tables, homes, account, onRun }: Runs) {
   const table = tables.find(({ rowCount }) => rowCount !== 0)
   const home = homes.find(({ id }) => id === table?.repositoryId)
-  const example = table && home && `SELECT * FROM ${tableName(home, table.name, account)} LIMIT 100`
+  const example = table && home && firstRows(tableName(home, table.name, account))
   return (
     <Empty
       icon="code"
