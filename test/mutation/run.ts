@@ -87,6 +87,7 @@ try {
     ignoreStatic: true,
     concurrency: Math.max(1, availableParallelism() >> 1),
     timeoutMS: 20_000,
+    dryRunTimeoutMinutes: 30,
     reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only', 'clear-text'],
     clearTextReporter: { allowColor: process.stdout.isTTY, logTests: false, reportTests: false },
     thresholds: { high: 90, low: 80, break: null },
