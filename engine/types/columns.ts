@@ -23,7 +23,7 @@ const LONGEST_WORDS = 300
 export function checkColumns(declared: unknown): Column[] {
   if (!Array.isArray(declared)) throw invalid('Columns must be a list of {"name", "type"}.')
   if (declared.length > MOST_COLUMNS) {
-    throw invalid(`A dataset has at most ${MOST_COLUMNS} columns; ${declared.length} are declared.`)
+    throw invalid(`A dataset has at most ${MOST_COLUMNS} columns; here are more.`)
   }
   const seen = new Set<string>()
   return declared.map((column: unknown, index) => {
