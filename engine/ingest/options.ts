@@ -205,7 +205,8 @@ export const READING = {
     formats: ['zip'],
     about:
       'The name of the file in the archive to read, if it holds several tables; `*` reads all, one after the other.',
-    details: 'All other options are for that file, or for each. All must have the same columns.',
+    details:
+      'All other options are for that file, or for each. All, at most 5,000, must have the same columns.',
   },
 } as const satisfies OptionTable
 

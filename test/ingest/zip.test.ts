@@ -152,6 +152,14 @@ describe('all tables of an archive', () => {
     })
   })
 
+  test('are at most five thousand', async () => {
+    const names = Array.from({ length: 5_001 }, (_, at) => `${at}.csv`)
+    const file = await zipOf(Object.fromEntries(names.map((name) => [name, 'n\n1\n'])))
+    expect(await bench.refusal('zip', file, all())).toBe(
+      '400 invalid_upload: The archive holds 5001 tables, and at most 5000 are read as one. Send them in several archives.',
+    )
+  })
+
   test('can have their names in a column', async () => {
     const file = await zipOf({ 'a.csv': 'n\n1\n', 'sub/b.csv': 'n\n2\n' })
     const { shape, values } = await bench.read('zip', file, { ...all(), fileColumn: { column: 'file' } })

@@ -25,6 +25,9 @@ const MOST_LISTED = 1_000
 
 type Ingest = (duck: Duck, request: ReadRequest) => Promise<IngestResult>
 
+/** How many tables are read as one; each takes some milliseconds and a file until all are. */
+const MOST_AT_ONCE = 5_000
+
 /** The value of `entry` that means all tables of an archive. */
 const ALL = '*'
 
@@ -70,6 +73,11 @@ async function ingestAll(
   ingest: Ingest,
 ): Promise<IngestResult> {
   const { missing = 'error', signal, target } = request
+  if (entries.length > MOST_AT_ONCE) {
+    throw malformed(
+      `The archive holds ${entries.length} tables, and at most ${MOST_AT_ONCE} are read as one. Send them in several archives.`,
+    )
+  }
   if (missing === 'keep')
     throw invalidOption(`An upsert of several files needs ${hint('missing=null')}.`, 'missing')
   const files: TemporaryFile[] = []
