@@ -111,7 +111,6 @@ test('rows, columns and key can not be written, words about columns can', async 
     attached.editRows({ filter: 'id eq 1' }, { b: true }),
     attached.declareKey(['id']),
     attached.declareColumns([{ name: 'id', type: 'string' }]),
-    attached.snapshot().then((snapshot) => snapshot.icebergTable('named')),
   ]
   for (const write of writes) expect(await errorOf(write)).toMatchObject({ code: 'attached_files' })
   await attached.describeColumns([{ name: 'id', description: 'the number' }])
