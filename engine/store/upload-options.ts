@@ -35,12 +35,17 @@ export function withStored(
 
 /**
  * The options that `dialect: 'auto'` has chosen, for later files of the same kind. What these have besides needs evidence
- * of its own, as a first `2.000` in a column of whole numbers does. A footer is not among the options, unless it was asked
- * for: the last rows of the next file may be rows like all others, which would be lost.
+ * of its own, as a first `2.000` in a column of whole numbers does. What is above and below the table is looked for in each
+ * file, unless it was asked for: the first and last lines of the next one may be a header and rows, which would be lost.
  */
-export function pinnedOptions(chosen: UploadOptions, { footer: given }: UploadOptions): UploadOptions {
-  const { footer: _, ...others } = chosen
-  return { ...others, ...(given !== undefined && { footer: given }), dialect: 'auto' }
+export function pinnedOptions(chosen: UploadOptions, { skip, footer }: UploadOptions): UploadOptions {
+  const { skip: _skip, footer: _footer, ...others } = chosen
+  return {
+    ...others,
+    ...(skip !== undefined && { skip }),
+    ...(footer !== undefined && { footer }),
+    dialect: 'auto',
+  }
 }
 
 /**

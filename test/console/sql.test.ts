@@ -93,6 +93,18 @@ describe.skipIf(withoutBrowser())('SQL by hand', () => {
     expect(page.url()).toContain('q=SELECT')
   })
 
+  it('opens a dataset by its names', async () => {
+    const { page } = walked.visitor
+    await walked.go('d/Weather/stations')
+    await page.getByRole('heading', { name: 'stations' }).waitFor()
+    await page.getByRole('link', { name: 'Guide' }).waitFor()
+    await walked.go('d/Weather/nothing')
+    await page.getByText('There is no such page').waitFor()
+    await walked.expectClean()
+    await walked.go('sql')
+    await statement().waitFor()
+  })
+
   it('shows a view of a dataset as SQL, and what its query does', async () => {
     const { page } = walked.visitor
     await walked.go("datasets/1?filter=station eq 'Oslo'&panel=filter")

@@ -266,7 +266,7 @@ describe('a dataset that follows an address', () => {
   it('is read as a person would without options, and always with those that were chosen first', async () => {
     const id = await dataset()
     answer = (_, response) => response.end('Sales 2026\nday;price\n31.12.2025;1.234,50\n')
-    const chosen = { delimiter: ';', decimal: ',', thousands: '.', skip: '1', dates: 'D.M.YYYY' }
+    const chosen = { delimiter: ';', decimal: ',', thousands: '.', dates: 'D.M.YYYY' }
     const address = `${base}/messy.csv`
     expect((await put(id, { url: address })).json()).toMatchObject({ lastError: null, options: chosen })
     expect(await rows(id)).toBe('day,price\n2025-12-31,1234.5\n')

@@ -108,6 +108,15 @@ it('a copy is read as the original was', async () => {
   expect(copy.uploadOptions).toEqual(KEPT)
 })
 
+it('a title is looked for in each later file, which may have none', async () => {
+  const { send, record } = await table()
+  const titled = 'All shops, 2026\n\nday;n\n01.02.2026;1,5\n13.02.2026;2\n'
+  expect((await send('PUT', '?columns=replace&dialect=auto', titled)).options).toMatchObject({ skip: '2' })
+  expect((await record()).uploadOptions).not.toHaveProperty('skip')
+  expect(await send('POST', '', 'day;n\n14.02.2026;3,5\n')).toMatchObject({ rowCount: 3 })
+  expect(await send('POST', '', titled)).toMatchObject({ rowCount: 5, options: { skip: '2' } })
+})
+
 it('a footer is looked for in each later file, whose last rows may be rows; one that was asked for is left out', async () => {
   const { send, record, rows } = await table()
   const totals = 'day;n\n2024-01-01;1\n2024-01-13;2\ntotal;3\n'

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { type Shelves, shelves } from './api.ts'
 import { useEvent, useRound } from './hooks.ts'
 import { HomePage, RepositoryPage } from './pages/data.tsx'
 import { DatasetPage } from './pages/dataset.tsx'
@@ -11,7 +12,7 @@ import { DialogHost, openDialog } from './ui/dialog.tsx'
 import { Empty } from './ui/feedback.tsx'
 import { Icon, type IconName, Mark } from './ui/icons.tsx'
 import { ALL_DATA } from './ui/page.tsx'
-import { lazy } from './ui/resource.tsx'
+import { Loaded, lazy, useResource } from './ui/resource.tsx'
 import { Toasts } from './ui/toast.tsx'
 
 const UploadPage = lazy(async () => (await import('./upload/upload-page.tsx')).UploadPage, true)
@@ -79,6 +80,9 @@ function Frame(props: { readonly address: Address }) {
             </a>
           ))}
         </nav>
+        <a class="nav-link top-docs" href="/guide/" target="_blank" rel="noreferrer">
+          Guide
+        </a>
         <a class="nav-link top-docs" href="/docs" target="_blank" rel="noreferrer">
           API
         </a>
@@ -107,6 +111,7 @@ function PageAt({ address }: { readonly address: Address }) {
   // Different keys make Preact mount a new page for another resource, so that no state of the last one remains.
   if (section === undefined) return <HomePage search={query['search'] ?? ''} />
   if (section === 'datasets' && id > 0) return <DatasetPage key={name} id={id} query={query} />
+  if (section === 'd') return <NamedDataset key={path.join('/')} names={path.slice(1)} query={query} />
   if (section === 'upload') return <UploadPage />
   if (section === 'repositories' && id > 0) {
     const target = Number(query['dataset']) || undefined
@@ -119,6 +124,28 @@ function PageAt({ address }: { readonly address: Address }) {
   if (section === 'account') return name === 'all' ? <AccountsPage /> : <AccountPage />
   if (section === 'providers' && name === undefined) return <ProvidersPage />
   if (section === 'providers') return <ProviderPage key={name} slug={name!} query={query} />
+  return <NoSuchPage />
+}
+
+/** A dataset by the names of its repository and itself, with the owner in front where others have the same ones. */
+function NamedDataset(props: { readonly names: readonly string[]; readonly query: Address['query'] }) {
+  const { names, query } = props
+  const found = useResource(async (signal) => {
+    const [name, repository, owner] = names.toReversed()
+    const { homes, tables } = await shelves({ signal })
+    const isHome = (home: Shelves['homes'][number]) =>
+      home.name === repository && (owner === undefined || home.owner === owner)
+    const ids = new Set(homes.filter(isHome).map(({ id }) => id))
+    return tables.find((table) => table.name === name && ids.has(table.repositoryId))?.id ?? 0
+  }, [])
+  return (
+    <Loaded of={found} page label="Loading">
+      {(id) => (id > 0 ? <DatasetPage id={id} query={query} /> : <NoSuchPage />)}
+    </Loaded>
+  )
+}
+
+function NoSuchPage() {
   return (
     <Empty page icon="search" title="There is no such page" action={ALL_DATA}>
       The address may have been cut off when it was sent.
