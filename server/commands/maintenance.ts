@@ -20,7 +20,7 @@ import { objectStore, readConfig, s3Access } from '../config/read.ts'
 import { type Progress, startProgress } from './progress.ts'
 import type { Workplace } from './tables/local.ts'
 import { findDataset } from './tables/tables.ts'
-import { abortOnInterrupt, counted, Failed, UsageError, wholeNumber } from './usage.ts'
+import { abortOnInterrupt, counted, Failed, shellWord, UsageError, wholeNumber } from './usage.ts'
 import type { StorageOptions, Target } from './workplace.ts'
 
 export function addMaintenanceCommands(program: Command, target: Target): void {
@@ -71,6 +71,24 @@ export function addMaintenanceCommands(program: Command, target: Target): void {
     })
 
   program
+    .command('edit <dataset> <values...>')
+    .description(
+      'set columns of the rows that match a filter: price=3.5 note=late; after a second = is an expression (price==price mul 2), after none null',
+    )
+    .requiredOption('--filter <text>', 'the rows, as an OData 4.01 expression, for example id eq 7')
+    .option('--note <text>', 'why, for the list of versions')
+    .action(
+      async (dataset: string, values: string[], { filter, note }: { filter: string; note?: string }) => {
+        const set = Object.fromEntries(values.map(assignment))
+        await target.tables(async (tables) => {
+          const { id } = await findDataset(tables, dataset)
+          const { version, matchedRows } = await tables.datasets.editRows(id, filter, set, { note })
+          console.log(`dataset ${id}: ${counted(matchedRows, 'row')} changed; version ${version}`)
+        })
+      },
+    )
+
+  program
     .command('migrate')
     .description(
       'move everything between the data directory and a database with an object store; continues after an interruption',
@@ -83,6 +101,13 @@ export function addMaintenanceCommands(program: Command, target: Target): void {
     .command('gc')
     .description('remove files that are no longer needed; not while a server runs')
     .action(() => target.directory(({ engine }) => gc(engine)))
+}
+
+/** A column and its new value: text, of which the column's type makes a value. */
+function assignment(text: string): [name: string, value: string | null] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new UsageError(`${shellWord(text)} is no value of a column: write name=value.`)
+  return [text.slice(0, at), text.slice(at + 1) || null]
 }
 
 /** `parquetry verify`: compares parts with the catalog. @throws Failed if there are problems, or if it was stopped */

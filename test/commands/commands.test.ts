@@ -122,6 +122,24 @@ describe.each(PLACES)('%s', (where, place) => {
     })
   })
 
+  test('cells of the rows that match a filter are changed, by values or expressions', async () => {
+    const table = ['--repository', 'home', '--dataset', 'cells']
+    await parquetry([...place().args, 'import', '-', '--format', 'csv', ...table], 'n,t\n1,a\n2,b\n3,c\n')
+    const edit = (...args: string[]) => run('edit', 'home/cells', ...args)
+    expect((await edit('n=20', 't=x=y', '--filter', 'n eq 2', '--note', 'late')).stdout).toMatch(
+      /^dataset \d+: 1 row changed; version 2\n$/,
+    )
+    await edit('n==n mul 10', 't=', '--filter', 'n ne 20')
+    expect((await run('export', 'home/cells')).stdout).toBe('n,t\n10,\n20,x=y\n30,\n')
+    expect((await run('versions', 'home/cells')).stdout).toContain('\tlate\n')
+    expect(await edit('n=x', '--filter', 'true')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Column "n": "x" is not an integer'),
+    })
+    expect(await edit('n=1')).toMatchObject({ code: 2, stderr: expect.stringContaining("'--filter <text>'") })
+    expect((await edit('n', '--filter', 'true')).stderr).toContain('write name=value')
+  })
+
   test('standard input, packed or not, appended', async () => {
     const packed = gzipSync('n,text\n4,d\n')
     const args = [

@@ -105,6 +105,8 @@ function localDatasets(workplace: Workplace): Tables['datasets'] {
     versions: async (id, page) => (await engine.dataset(id)).versions(page),
     restore: async (id, version, change) => (await engine.dataset(id)).restore({ version }, change),
     undo: async (id, version, change) => (await engine.dataset(id)).undo(version, change),
+    editRows: async (id, filter, values, change) =>
+      (await engine.dataset(id)).editRows({ filter }, values, change),
     async source(id) {
       return (await sources.get(id)) && sources.record(id, engine)
     },

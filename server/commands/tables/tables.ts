@@ -78,6 +78,12 @@ export interface Tables {
     versions(id: number, page: { readonly limit: number }): Promise<readonly Version[]>
     restore(id: number, version: number, change: Change): Promise<{ readonly version: number }>
     undo(id: number, version: number, change: Change): Promise<EditedRows>
+    editRows(
+      id: number,
+      filter: string,
+      values: Readonly<Record<string, string | null>>,
+      change: Change,
+    ): Promise<EditedRows>
     source(id: number): Promise<Source | undefined>
     follow(id: number, fields: NewSource): Promise<Source>
     unfollow(id: number): Promise<unknown>
