@@ -38,6 +38,7 @@ describe('a dataset that follows series', () => {
       lastRun: iso(0),
       nextRun: iso(24),
       lastError: null,
+      hints: [],
       missing: [],
       lastVersion: await versionOf(),
     })
