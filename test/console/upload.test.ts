@@ -57,7 +57,7 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
   it('replaces rows and columns together', async () => {
     const { page } = walked.visitor
     await choose('more.csv', Buffer.from('1|x\n2|y\n'))
-    await page.getByText('The file is empty').waitFor()
+    await page.getByText('Is “Between fields: |” meant?').waitFor()
     await page.getByRole('radio', { name: /^Replace columns too/ }).check()
     await page.getByText('2 columns, 2 rows.').waitFor()
     expect(await page.getByLabel('First line').inputValue()).toBe('absent')
