@@ -14,6 +14,7 @@ export class Merger {
   readonly #merging = new Set<number>()
   readonly #resting = new Map<number, NodeJS.Timeout>()
   readonly #giveUp = new AbortController()
+  #isEnding = false
 
   constructor(context: WorkContext) {
     this.#context = context
@@ -39,8 +40,9 @@ export class Merger {
     }
   }
 
-  /** Starts no new merges. */
+  /** Starts no merge at rest any more, also not behind those that are under way. */
   end(): void {
+    this.#isEnding = true
     for (const timer of this.#resting.values()) clearTimeout(timer)
     this.#resting.clear()
   }
@@ -52,6 +54,7 @@ export class Merger {
   }
 
   #mergeAtRest(datasetId: number): void {
+    if (this.#isEnding) return
     const { background, events } = this.#context
     const timer = setTimeout(() => {
       this.#resting.delete(datasetId)
