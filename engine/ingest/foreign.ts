@@ -30,6 +30,7 @@ const NAMED: Readonly<Record<UploadFormat, string>> = {
   ods: 'an OpenDocument spreadsheet (ods)',
   avro: 'Avro',
   sqlite: 'an SQLite database',
+  duckdb: 'a DuckDB database',
   sav: 'an SPSS file (sav)',
   px: 'a file of PC-Axis (px)',
   zip: 'a zip archive',
@@ -50,7 +51,6 @@ const ADVICE: Readonly<Record<string, readonly [what: string, instead: string]>>
   zstd: ['compressed with zstd', 'send it as zip, or unpack it with unzstd'],
   bzip2: ['compressed with bzip2', 'unpack it with bunzip2, or compress it with gzip'],
   xz: ['compressed with xz', 'unpack it with unxz, or compress it with gzip'],
-  duckdb: ['a DuckDB database', "write its tables one by one, as Parquet: COPY name TO 'file.parquet'"],
   html: ['a web page (HTML), perhaps an error or a login page', 'send the file itself'],
   table: [
     'an HTML table, which some programs call xls',

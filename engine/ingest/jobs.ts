@@ -94,6 +94,7 @@ const READERS: Readonly<Record<UploadFormat, Reader>> = {
   ods: workbook(async (request) => (await import('./ods/open.ts')).openOds(request)),
   avro: rewriting(() => import('./avro/to-csv.ts')),
   sqlite: rewriting(() => import('./sqlite/to-csv.ts')),
+  duckdb: async (...upload) => (await import('./duckdb/ingest.ts')).ingestDuckDb(...upload),
   sav: rewriting(() => import('./sav/to-csv.ts')),
   px: rewriting(() => import('./cube/px.ts')),
   zip: async (duck, _, request) => (await import('./zip/ingest.ts')).ingestZip(duck, request, ingest),

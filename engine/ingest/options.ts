@@ -189,7 +189,7 @@ export const READING = {
   table: {
     http: 'table',
     kind: 'text',
-    formats: ['sqlite'],
+    formats: ['sqlite', 'duckdb'],
     about: 'The name of the table to read, if the database has several.',
   },
   labels: {

@@ -13,7 +13,7 @@ interface FormatFacts {
 /** The formats in which rows can be uploaded. */
 export type UploadFormat =
   | ('csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx')
-  | ('xls' | 'xlsb' | 'ods' | 'avro' | 'sqlite' | 'sav' | 'px' | 'zip')
+  | ('xls' | 'xlsb' | 'ods' | 'avro' | 'sqlite' | 'duckdb' | 'sav' | 'px' | 'zip')
 
 /** What is known of each. The lists of formats for people are made from this one. */
 export const UPLOAD_FORMATS = {
@@ -32,6 +32,7 @@ export const UPLOAD_FORMATS = {
   ods: { endings: ['ods'], types: ['application/vnd.oasis.opendocument.spreadsheet'] },
   avro: { endings: ['avro'], types: ['application/avro'] },
   sqlite: { endings: ['sqlite', 'sqlite3', 'db', 'db3'], types: ['application/vnd.sqlite3'] },
+  duckdb: { endings: ['duckdb', 'ddb'], types: ['application/vnd.duckdb'] },
   sav: { endings: ['sav', 'zsav'], types: ['application/x-spss-sav'] },
   px: { endings: ['px'], types: ['application/x-pcaxis'] },
   // Other compressed files are archives of one file.

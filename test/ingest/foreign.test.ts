@@ -41,7 +41,7 @@ describe('a file of another kind is named before any column is made:', () => {
     ['a pointer of Git LFS', LFS, /a pointer of Git LFS, not its content: get the file with git lfs pull/],
     ['Parquet', PARQUET, /The file is Parquet: send it as parquet/],
     ['SQLite', SQLITE, /an SQLite database: send it as sqlite/],
-    ['DuckDB', Buffer.from('\0\0\0\0\0\0\0\0DUCK'), /a DuckDB database: write its tables/],
+    ['DuckDB', Buffer.from('\0\0\0\0\0\0\0\0DUCK'), /a DuckDB database: send it as duckdb/],
     ['SPSS', '$FL2@(#) SPSS DATA FILE', /an SPSS file \(sav\): send it as sav/],
     ['Stata', '<stata_dta><header>', /a Stata file \(dta\): convert it.*read_stata/],
     ['Stata 12', Buffer.from('s\x02\x01\0'), /a Stata file/],

@@ -57,7 +57,7 @@ async function rewrite(database: DatabaseSync, request: ReadRequest, target: str
     .prepare(TABLES)
     .all()
     .map(({ name }) => String(name))
-  const table = chosen(tables, request.options?.table)
+  const table = chosenTable(tables, request.options?.table, 'SQLite')
   const { columns, count } = columnsOf(database, table)
   const types = columns.map(({ integers, reals, texts, blobs }): ColumnType | undefined =>
     blobs && !integers && !reals && !texts ? 'binary' : undefined,
@@ -100,15 +100,20 @@ const TABLES =
   "SELECT s.name FROM sqlite_schema s JOIN pragma_table_list l ON l.name = s.name AND l.schema = 'main' " +
   "WHERE l.type = 'table' AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY s.rowid"
 
-function chosen(tables: readonly string[], requested: string | undefined): string {
-  if (tables.length === 0) throw malformed('The SQLite database has no table.')
+/** The table to read of those of a database. @throws EngineError `invalid_upload` */
+export function chosenTable(
+  tables: readonly string[],
+  requested: string | undefined,
+  program: 'SQLite' | 'DuckDB',
+): string {
+  if (tables.length === 0) throw malformed(`The ${program} database has no table.`)
   const table = requested ?? (tables.length === 1 ? tables[0]! : '')
   if (tables.includes(table)) return table
   const names = tables.map(quoteValue).join(', ')
   throw malformed(
     requested === undefined
-      ? `The SQLite database has several tables: name one of ${names} with ${hint('table=')}.`
-      : `The SQLite database has no table ${quoteValue(requested)}; it has ${names}.`,
+      ? `The ${program} database has several tables: name one of ${names} with ${hint('table=')}.`
+      : `The ${program} database has no table ${quoteValue(requested)}; it has ${names}.`,
     { option: 'table', tables },
   )
 }
