@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { unmarked } from './errors.ts'
 import { type Contents, contentsOf } from './ingest/contents.ts'
 import type { Choice, IngestResult, UploadOptions } from './ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from './ingest/text/errors.ts'
@@ -44,7 +45,7 @@ export class Preview implements Queryable, AsyncDisposable {
     this.options = options
     this.why = why
     this.contents = contentsOf(contents)
-    this.warnings = warnings ?? []
+    this.warnings = warnings?.map(unmarked) ?? []
     this.#file = file
     this.#context = {
       executor: context.executor,

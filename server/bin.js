@@ -49,7 +49,7 @@ function runtimeProblem({ node, bun, deno }) {
   if (other) return `this needs Node ${major}.${minor} or newer and does not run on ${other}.`
   const [ownMajor, ownMinor] = node.split('.').map(Number)
   if (ownMajor < major || (ownMajor === major && ownMinor < minor))
-    return `this needs Node ${major}.${minor} or newer; here runs Node ${node}.`
+    return `this needs Node ${major}.${minor} or newer; here runs Node ${node}. \`npm install node@24\` puts one beside it, which npx then uses.`
   if (checkout && ownMajor < 24)
     return `the sources need Node 24, which npm ci has installed: npx node server/bin.js; here runs Node ${node}.`
 }

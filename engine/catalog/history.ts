@@ -100,6 +100,21 @@ export class History {
     return retained.map(({ number }) => number)
   }
 
+  /**
+   * How many rows a way back to a version writes and takes away: what the versions after it took away, and what they
+   * wrote, so that a row that several of them changed counts more than once. null where one of them has no number.
+   */
+  async wayBack(datasetId: number, number: number): Promise<{ adds: number | null; removes: number | null }> {
+    const sum = (column: string) =>
+      `CASE WHEN count(${column}) = count(*) THEN CAST(coalesce(sum(${column}), 0) AS BIGINT) END`
+    const found = await this.#handle.get<{ adds: number | null; removes: number | null }>(
+      `SELECT ${sum('v.removed_rows')} AS adds, ${sum('v.added_rows')} AS removes ${READABLE} AND v.number > ?`,
+      datasetId,
+      number,
+    )
+    return found!
+  }
+
   /** How many parts all versions have together. */
   async partCount(datasetId: number): Promise<number> {
     const parts = `SELECT DISTINCT part_id FROM version_parts WHERE version_id IN (SELECT v.id ${READABLE})`

@@ -386,8 +386,10 @@ export class Writer {
       const { by, note = `Version ${number}, restored.` } = options
       await this.#context.commits.commit(datasetId, [], async (current, t) => {
         await this.#accept(datasetId, { columns, parts }, options, t)
-        const change = { operation: 'restore', addedRows: rows, removedRows: current.rows } as const
-        return { columns, key, parts, change: { by, note, ...change } }
+        const { adds, removes } = await this.#context.history.in(t).wayBack(datasetId, number)
+        const addedRows = Math.min(adds ?? rows, rows)
+        const removedRows = Math.min(removes ?? current.rows, current.rows)
+        return { columns, key, parts, change: { by, note, operation: 'restore', addedRows, removedRows } }
       })
       return await this.#context.datasets.get(datasetId)
     })

@@ -1,4 +1,5 @@
 import type { DatasetRecord } from '../catalog/records.ts'
+import { unmarked } from '../errors.ts'
 import { type Contents, contentsOf } from '../ingest/contents.ts'
 import type { Choice, IngestResult, UploadOptions } from '../ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
@@ -35,6 +36,6 @@ export function explained(
     ...(made.options && { options: made.options }),
     ...(made.why && { why: made.why }),
     ...contentsOf({ sheet: made.sheet, entry: made.entry, table: made.table }),
-    ...(made.warnings && { warnings: made.warnings }),
+    ...(made.warnings && { warnings: made.warnings.map(unmarked) }),
   }
 }

@@ -7,6 +7,6 @@ export function checkRuntime({ bun, deno }: Partial<Record<string, string>> = pr
   const other = bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : undefined
   if (other === undefined) return
   throw new Error(
-    `Parquetry's engine and server need Node 22.18 or newer and do not run on ${other}. parquetry/client does.`,
+    `Parquetry's engine and server need Node 22.19 or newer and do not run on ${other}. parquetry/client does.`,
   )
 }

@@ -90,13 +90,16 @@ test('a reader that closes the pipe, as `head` does, is no error', async () => {
 
 test('an older Node, Bun and Deno get one sentence', async () => {
   const versions = [
-    [{ node: '20.11.0' }, 'this needs Node 22.18 or newer; here runs Node 20.11.0.'],
+    [
+      { node: '20.11.0' },
+      'this needs Node 22.19 or newer; here runs Node 20.11.0. `npm install node@24` puts one beside it, which npx then uses.',
+    ],
     [
       { node: '22.20.0' },
       'the sources need Node 24, which npm ci has installed: npx node server/bin.js; here runs Node 22.20.0.',
     ],
-    [{ node: '24.1.0', bun: '1.3.0' }, 'this needs Node 22.18 or newer and does not run on Bun 1.3.0.'],
-    [{ node: '24.1.0', deno: '2.5.0' }, 'this needs Node 22.18 or newer and does not run on Deno 2.5.0.'],
+    [{ node: '24.1.0', bun: '1.3.0' }, 'this needs Node 22.19 or newer and does not run on Bun 1.3.0.'],
+    [{ node: '24.1.0', deno: '2.5.0' }, 'this needs Node 22.19 or newer and does not run on Deno 2.5.0.'],
   ] as const
   for (const [fake, sentence] of versions) {
     const code = `Object.defineProperty(process, 'versions', { value: ${JSON.stringify(fake)} })`

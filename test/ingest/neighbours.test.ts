@@ -243,7 +243,7 @@ const CELLS: [unknown, unknown, string][] = [
   [
     { formula: '1/0', result: { error: '#DIV/0!' } },
     1,
-    'Sheet row 2, column 2: the formula ended in #DIV/0!.',
+    'Row 1, column "v": the formula ended in #DIV/0! (cell B2).',
   ],
   [' 5', 6, 'v: string ( 5) =  5 / 6'],
 ]

@@ -102,7 +102,7 @@ describe('an OpenDocument spreadsheet', () => {
       ...[nulls(9), nulls(9), [null, '', ...nulls(7)]],
     ])
     expect(await bench.refusal('ods', fixture('libreoffice.ods'), { options: { sheet: 'errors' } })).toBe(
-      '400 invalid_upload: Sheet row 2, column 2: the formula ended in #DIV/0!.',
+      '400 invalid_upload: Row 1, column "b": the formula ended in #DIV/0! (cell B2).',
     )
   })
 
@@ -186,7 +186,7 @@ describe('an OpenDocument spreadsheet is refused', () => {
   test('where a formula has no value, with its cell', async () => {
     const formula = '<table:table-cell table:formula="of:=1+1"/>'
     expect(await bench.refusal('ods', await column(text('x'), formula))).toContain(
-      'Sheet row 3, column 1: the formula has no value, because no program has calculated it',
+      'Row 2, column "a": the formula has no value, because no program has calculated it',
     )
   })
 

@@ -82,7 +82,7 @@ describe('a workbook of the format xls', () => {
       [4, { t: 'e', v: 42 }],
     ]
     expect(await bench.refusal('xls', written('xls', rows))).toBe(
-      '400 invalid_upload: Sheet row 3, column 2: the formula ended in #DIV/0!.',
+      '400 invalid_upload: Row 2, column "b": the formula ended in #DIV/0! (cell B3).',
     )
     expect((await bench.read('xls', written('xls', [...rows.slice(0, 2), rows[3]!]))).values).toEqual([
       ['1', '2'],

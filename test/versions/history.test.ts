@@ -201,6 +201,24 @@ describe('a restored version', () => {
     if (!IS_CLUSTER) expect(readdirSync(join(place.directory, 'data/parts'))).toHaveLength(2)
   })
 
+  it('counts the rows that the versions after it wrote and took away, not those of their files', async () => {
+    await using place = await openWorkplace()
+    const dataset = await newDataset(place.engine)
+    await dataset.replace(csv('a\n1\n2\n3\n'))
+    await dataset.append(csv('a\n6\n7\n'))
+    await dataset.editRows({ filter: 'a eq 2' }, { a: 5 })
+    const counts = async (version: number) => {
+      await dataset.restore({ version })
+      const [newest] = await dataset.versions()
+      return [newest!.addedRows, newest!.removedRows]
+    }
+    expect(await counts(2)).toEqual([1, 1])
+    expect(await counts(3)).toEqual([1, 1])
+    expect(await read(dataset)).toBe('a\n1\n5\n3\n6\n7\n')
+    await dataset.append(csv('a\n8\n'))
+    expect(await counts(5)).toEqual([0, 1])
+  })
+
   it('is refused as a whole where it may not be made', async () => {
     await using place = await openWorkplace()
     const dataset = await newDataset(place.engine)

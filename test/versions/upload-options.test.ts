@@ -129,6 +129,14 @@ it('a footer is looked for in each later file, whose last rows may be rows; one 
   expect((await rows()).map(({ n }: { n: number }) => n)).toEqual([1, 2, 4, 5, 1, 2, 1, 2])
 })
 
+it('warns in words of the API where a blank line is between the rows of a footer', async () => {
+  const { send } = await table()
+  const { warnings } = await send('PUT', '?columns=replace&footer=2', 'a,b\n1,2\ntotal,2\n\nnote,\n')
+  expect(warnings).toEqual([
+    'footer=2 counts rows that are not blank: the first that it leaves out is "total,2".',
+  ])
+})
+
 it.each([
   ['k,n\na,5\nb,7\n', '2.000', '7.00', 7],
   ['k,n\na,1.5\nb,2.25\n', '2.500', '2.5', 2.5],

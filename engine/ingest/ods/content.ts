@@ -2,7 +2,14 @@ import { EngineError } from '../../errors.ts'
 import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { hoursText, timestampText } from '../text/value-text.ts'
-import { type MergedCell, MOST_MERGED, MOST_ROWS, type SheetCell } from '../workbook/book.ts'
+import {
+  failed,
+  type MergedCell,
+  MOST_MERGED,
+  MOST_ROWS,
+  type SheetCell,
+  uncalculated,
+} from '../workbook/book.ts'
 import { numberCell } from '../xlsx/sheet.ts'
 import { attribute, type XmlHandler } from '../xlsx/xml.ts'
 
@@ -153,7 +160,7 @@ export class OdsContent implements XmlHandler {
     const isError = attribute(attributes, 'calcext:value-type') === 'error' || type === 'error'
     if (isError || (formula !== undefined && ERROR.test(text ?? ''))) {
       if (text === NOT_AVAILABLE) return undefined
-      throw this.#bad(`the formula ended in ${text || 'an error'}`)
+      return failed(this.#column, text || 'an error')
     }
     switch (type) {
       case 'float':
@@ -170,9 +177,7 @@ export class OdsContent implements XmlHandler {
         const value = attribute(attributes, 'string-value') ?? text
         if (value !== undefined) return this.#textCell(value)
         if (formula === undefined || type !== undefined) return undefined
-        throw this.#bad(
-          'the formula has no value, because no program has calculated it; open the workbook in one and save it',
-        )
+        return uncalculated(this.#column)
       }
     }
   }

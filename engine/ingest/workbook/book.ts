@@ -1,4 +1,6 @@
+import { hint } from '../../errors.ts'
 import type { ReadRequest } from '../request.ts'
+import { TEXT_KIND } from '../text/text-kinds.ts'
 
 /** A cell that has a value. */
 export interface SheetCell {
@@ -9,8 +11,19 @@ export interface SheetCell {
   readonly isText: boolean
   /** The number is a whole one that a program may have rounded to a double before it wrote it. */
   readonly rounded?: boolean
-  /** What is wrong with it as a value, as the end of an error. */
+  /** What is wrong with it as a value, which only counts if its row is not left out. */
   readonly fault?: string
+}
+
+/** A formula that a program stored without a value. */
+export function uncalculated(column: number): SheetCell {
+  const fault = `the formula has no value, because no program has calculated it; open the workbook in one and save it, or leave totals at the end out with ${hint('footer=')}`
+  return { column, text: '=', kind: TEXT_KIND.text, isText: false, fault }
+}
+
+/** A formula that ended in an error, such as `#DIV/0!`. */
+export function failed(column: number, error: string): SheetCell {
+  return { column, text: error, kind: TEXT_KIND.text, isText: false, fault: `the formula ended in ${error}` }
 }
 
 /** A cell that covers several columns or rows, from `column` and `row` on. */

@@ -109,7 +109,7 @@ async function rewrite(
       if (names) table!.add({ row, cells }, before)
       else {
         if (row <= skip) return
-        headerRows.push(headerOf(cells, learned.width))
+        headerRows.push(headerOf(row, cells, learned.width))
         if (headerRows.length < (options.headerRows ?? 1)) return
         names = namesOfColumns(joinedHeader(headerRows), options)
         headerRow = row
@@ -280,7 +280,7 @@ class SheetTable {
     for (const { column, text, kind, isText, rounded, fault } of cells) {
       if (column >= table.width) {
         throw malformed(
-          `Sheet row ${row} has a value in column ${column + 1}, but the header has ${table.width} names.`,
+          `Sheet row ${row} has a value in column ${column + 1}, but the header names only ${table.width}.`,
           { row: table.rows + 1 },
         )
       }
@@ -293,7 +293,7 @@ class SheetTable {
         continue
       }
       if (fault !== undefined) {
-        table.refuse(fault)
+        table.refuse(`${fault} (cell ${columnLetters(column)}${row}).`)
         continue
       }
       if (rounded && !this.rounded.has(column)) this.rounded.set(column, { row: table.rows + 1, text })
@@ -348,11 +348,16 @@ function namesOf(sheets: Book['sheets']): string {
   return sheets.map(({ name }) => quoteValue(name)).join(', ')
 }
 
-/** @param width how many names it has at least */
-function headerOf(cells: readonly SheetCell[], width: number): string[] {
+/** @param width how many names it has at least @throws EngineError `invalid_upload` */
+function headerOf(row: number, cells: readonly SheetCell[], width: number): string[] {
   const names: string[] = []
   names.length = width
-  for (const { column, text } of cells) names[column] = text
+  for (const { column, text, fault } of cells) {
+    // A number names a column also where it is no day.
+    if (fault !== undefined && Number.isNaN(Number(text)))
+      throw malformed(`The header: ${fault} (cell ${columnLetters(column)}${row}).`)
+    names[column] = text
+  }
   return Array.from(names, (name) => name ?? '')
 }
 

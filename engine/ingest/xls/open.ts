@@ -5,7 +5,7 @@ import type { CellObject, WorkBook } from '@e965/xlsx'
 import type { ReadRequest } from '../request.ts'
 import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import { type Book, MOST_MERGED, type OnRow, type Sheet, type SheetCell } from '../workbook/book.ts'
+import { type Book, failed, MOST_MERGED, type OnRow, type Sheet, type SheetCell } from '../workbook/book.ts'
 import { styleOfFormat } from '../xlsx/book.ts'
 import { numberCell } from '../xlsx/sheet.ts'
 import { ZipReader } from '../zip/zip-reader.ts'
@@ -84,7 +84,7 @@ async function* readRows(
   onRow: OnRow,
 ): AsyncGenerator<number> {
   for (const [at, row = []] of rows.entries()) {
-    const cells = Array.from(row, (cell, column) => cell && cellOf(cell, at + 1, column, date1904))
+    const cells = Array.from(row, (cell, column) => cell && cellOf(cell, column, date1904))
     const found = cells.filter((cell) => cell !== undefined)
     if (found.length > 0) onRow(at + 1, found)
     if (at % ROWS_AT_ONCE === 0) yield bytes
@@ -103,12 +103,7 @@ const ERRORS: Readonly<Record<number, string>> = {
 }
 const NOT_AVAILABLE = 42
 
-function cellOf(
-  { t, v, z }: CellObject,
-  row: number,
-  column: number,
-  date1904: boolean,
-): SheetCell | undefined {
+function cellOf({ t, v, z }: CellObject, column: number, date1904: boolean): SheetCell | undefined {
   switch (t) {
     case 'n':
       return numberCell(column, String(v), styleOfFormat(String(z ?? '')), date1904)
@@ -118,13 +113,7 @@ function cellOf(
       return { column, text: v ? 'true' : 'false', kind: TEXT_KIND.boolean, isText: false }
     case 'e':
       if (v === NOT_AVAILABLE) return undefined
-      throw malformed(
-        `Sheet row ${row}, column ${column + 1}: the formula ended in ${ERRORS[Number(v)] ?? v}.`,
-        {
-          sheetRow: row,
-          sheetColumn: column + 1,
-        },
-      )
+      return failed(column, ERRORS[Number(v)] ?? String(v))
     default:
       return undefined
   }

@@ -1,7 +1,15 @@
 import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { clockText, DAY_MICROS, dayText, durationText } from '../text/value-text.ts'
-import { type MergedCell, MOST_MERGED, MOST_ROWS, type OnRow, type SheetCell } from '../workbook/book.ts'
+import {
+  failed,
+  type MergedCell,
+  MOST_MERGED,
+  MOST_ROWS,
+  type OnRow,
+  type SheetCell,
+  uncalculated,
+} from '../workbook/book.ts'
 import { type NumberStyle, TextRuns, type Workbook } from './book.ts'
 import { attribute, type XmlHandler } from './xml.ts'
 
@@ -125,11 +133,7 @@ export class SheetParser implements XmlHandler {
     const column = this.#column
     const value = this.#value
     const isEmpty = value === undefined || (this.#type !== 'str' && value.trim() === '')
-    if (this.#hasFormula && isEmpty && !this.#inline.present) {
-      throw this.#bad(
-        'the formula has no value, because no program has calculated it; open the workbook in one and save it',
-      )
-    }
+    if (this.#hasFormula && isEmpty && !this.#inline.present) return uncalculated(column)
     switch (this.#type) {
       case 's': {
         if (value === undefined || value === '') return undefined
@@ -148,7 +152,7 @@ export class SheetParser implements XmlHandler {
         return { column, text: TRUE.test(value) ? 'true' : 'false', kind: TEXT_KIND.boolean, isText: false }
       case 'e':
         if (value === NOT_AVAILABLE || value === undefined) return undefined
-        throw this.#bad(`the formula ended in ${value}`)
+        return failed(column, value)
       case 'd':
         if (value === undefined || value === '') return undefined
         return { column, text: value, kind: kindOf(value), isText: false }
@@ -270,7 +274,7 @@ function noDay(digits: string, date1904: boolean): string {
     Number(digits) === LEAP_DAY_1900 && !date1904
       ? 'stands for 29 February 1900, a day that never existed'
       : `is not a day: those of this workbook go from ${date1904 ? '1904-01-01 (0)' : '1900-01-01 (1)'} to 9999-12-31`
-  return `${digits} in a cell formatted as a date ${is}. Write other days as text, such as 1899-12-31, and clear cells that have none.`
+  return `${digits} in a cell formatted as a date ${is}. Write other days as text, such as 1899-12-31, and clear cells that have none`
 }
 
 /** The number of a cell with a format such as `[h]:mm`, which are days, as ISO 8601. */

@@ -28,7 +28,7 @@ describe('numbers in cells formatted as dates', () => {
     const file = await formatted('yyyy-mm-dd', [45000, value, 45001], date1904)
     expect(await bench.refusal('xlsx', file)).toBe(
       `400 invalid_upload: Row 2, column "d": ${message} Write other days as text, such as 1899-12-31, and clear ` +
-        'cells that have none.',
+        'cells that have none (cell B3).',
     )
   })
 
@@ -58,6 +58,23 @@ test('cells with a format such as [h]:mm are durations', async () => {
   expect(values.map(([, text]) => text)).toEqual([
     ...['PT129600S', 'PT3600S', 'PT-21600S', 'PT3888000000.000432S', null],
   ])
+})
+
+test('formulas without a value or with an error count only in rows that are read', async () => {
+  const file = await workbook((sheet) => {
+    sheet.addRow([{ formula: '1/0', result: { error: '#DIV/0!' } }])
+    sheet.addRow(['a', 'b'])
+    sheet.addRow([1, 2])
+    sheet.addRow([3, 4])
+    sheet.addRow(['Total', { formula: 'SUM(B3:B4)' }])
+  })
+  expect((await bench.read('xlsx', file, { options: { skip: 1, footer: 1 } })).values).toEqual([
+    ['1', '2'],
+    ['3', '4'],
+  ])
+  const refused = await bench.refusal('xlsx', file, { options: { skip: 1 } })
+  expect(refused).toContain('Row 3, column "b": the formula has no value')
+  expect(refused).toContain('footer= (cell B5)')
 })
 
 describe('nulls', () => {

@@ -23,7 +23,7 @@ describe('xlsx that is refused', () => {
         sheet.addRow(['a'])
         sheet.addRow([1, 2])
       },
-      'Sheet row 2 has a value in column 2, but the header has 1 names.',
+      'Sheet row 2 has a value in column 2, but the header names only 1.',
     ],
     [
       'a formula that failed',
@@ -31,7 +31,7 @@ describe('xlsx that is refused', () => {
         sheet.addRow(['a'])
         sheet.addRow([{ formula: '1/0', result: { error: '#DIV/0!' } }])
       },
-      'Sheet row 2, column 1: the formula ended in #DIV/0!.',
+      'Row 1, column "a": the formula ended in #DIV/0! (cell A2).',
     ],
     [
       'a formula that nobody has calculated, as openpyxl writes it',
@@ -39,18 +39,28 @@ describe('xlsx that is refused', () => {
         sheet.addRow(['a', 'b'])
         sheet.addRow([1, { formula: 'A2*2' }])
       },
-      'Sheet row 2, column 2: the formula has no value, because no program has calculated it; open the workbook in ' +
-        'one and save it.',
+      'Row 1, column "b": the formula has no value, because no program has calculated it; open the workbook in ' +
+        'one and save it, or leave totals at the end out with footer= (cell B2).',
     ],
   ])('%s', async (_, fill, message) => {
     expect(await bench.refusal('xlsx', await workbook(fill))).toBe(`400 invalid_upload: ${message}`)
+  })
+
+  test('a formula in the header that failed or that nobody has calculated', async () => {
+    for (const [formula, what] of [
+      ['<c r="B1" t="e"><f>1/0</f><v>#DIV/0!</v></c>', 'the formula ended in #DIV/0!'],
+      ['<c r="B1"><f>A1</f></c>', 'the formula has no value'],
+    ]) {
+      const file = await raw(`<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c>${formula}</row>`)
+      expect(await bench.refusal('xlsx', file)).toContain(`400 invalid_upload: The header: ${what}`)
+    }
   })
 
   test.each(['str', 'b', 'n', 'e', 's', 'd'])('a formula of type %s without a value', async (type) => {
     const head = '<row><c t="inlineStr"><is><t>a</t></is></c></row>'
     const file = await raw(`${head}<row r="2"><c r="A2" t="${type}"><f>B1</f></c></row>`)
     expect(await bench.refusal('xlsx', file)).toMatch(
-      /^400 invalid_upload: Sheet row 2, column 1: the formula has no value/,
+      /^400 invalid_upload: Row 1, column "a": the formula has no value/,
     )
   })
 

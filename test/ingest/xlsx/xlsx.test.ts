@@ -33,7 +33,9 @@ describe('xlsx', () => {
       ['6', null, null, null],
       ['7', null, null, '8'],
     ])
-    expect(await bench.refusal('xlsx', file)).toContain('has a value in column 3, but the header has 2 names')
+    expect(await bench.refusal('xlsx', file)).toContain(
+      'has a value in column 3, but the header names only 2',
+    )
   })
 
   test('hidden sheets are read only by name, and the result says which sheet was read', async () => {

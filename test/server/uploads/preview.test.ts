@@ -65,6 +65,11 @@ describe('POST /preview', () => {
     expect(await preview('a,b\n1,x\n\n')).toMatchObject({ rowCount: 1, errors: [] })
   })
 
+  it('warns in words of the API', async () => {
+    const { warnings } = await preview('a,b\n1,2\ntotal,2\n\nnote,\n', { footer: '2' })
+    expect(warnings[0]).toMatch(/^footer=2 counts rows/)
+  })
+
   it('reads the beginning of a file without a record that is cut off', async () => {
     const cut = await preview('a,b\n1,2\n3,"4\n5', { beginning: 'true' })
     expect(cut).toMatchObject({ rows: [{ a: 1, b: 2 }], errors: [] })
