@@ -177,7 +177,7 @@ export const READING = {
     http: 'nanoseconds',
     kind: 'text',
     values: ['truncate'],
-    formats: ['parquet', 'arrow', 'avro'],
+    formats: ['parquet', 'arrow', 'avro', 'duckdb'],
     about: 'Cuts times off at the microsecond; without it, finer times are an error.',
   },
   sheet: {

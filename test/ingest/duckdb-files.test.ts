@@ -1,19 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from 'vitest'
+import { duckDatabase } from './support/databases.ts'
 import { useBench } from './support/helper.ts'
 
 const bench = useBench()
 
-async function made(sql: string): Promise<Buffer> {
-  const path = bench.path('.duckdb')
-  const instance = await DuckDBInstance.create(path)
-  const connection = await instance.connect()
-  await connection.run(`${sql}; CHECKPOINT`)
-  connection.closeSync()
-  instance.closeSync()
-  return readFileSync(path)
-}
+const made = (sql: string) => duckDatabase(bench.path('.duckdb'), sql)
 
 test('a table of a DuckDB database keeps its types, and its integers of 128 bits keep all digits', async () => {
   const file = await made(
@@ -30,6 +21,23 @@ test('a type that Parquet lacks is named', async () => {
   expect(await bench.refusal('duckdb', file)).toContain(
     'Column "v" has values of the type TIME WITH TIME ZONE',
   )
+})
+
+test.each([
+  ['170141183460469231731687303715884105727::HUGEINT', 'an integer of more than 38 digits'],
+  ["INTERVAL '1.000001 seconds'", 'an interval that is negative or finer than a millisecond'],
+  ["INTERVAL '-1 month'", 'an interval that is negative'],
+])('a value that Parquet does not hold, %s, is named with its column', async (value, what) => {
+  const file = await made(`CREATE TABLE t AS SELECT ${value} v, 1 x`)
+  expect(await bench.refusal('duckdb', file)).toContain(`Column "v" has ${what}`)
+})
+
+test('the largest integers and intervals that Parquet holds are read, and moments cut off on request', async () => {
+  const file = await made(
+    `CREATE TABLE t AS SELECT ${'9'.repeat(38)}::HUGEINT h, INTERVAL '14 months 1.001 seconds' i, TIMESTAMP_NS '2024-01-01 00:00:00.123456789' n`,
+  )
+  const { values } = await bench.read('duckdb', file, { options: { nanoseconds: 'truncate' } })
+  expect(values).toEqual([['9'.repeat(38), 'P14MT1.001S', '2024-01-01 00:00:00.123456']])
 })
 
 test('several tables are listed, and one that is cut off is refused', async () => {

@@ -20,7 +20,7 @@ import type { UploadFormat } from '../../../engine/ingest/request.ts'
 import type { DeclaredColumn } from '../../../engine/types/columns.ts'
 import { type ColumnType, FORMATS, type Format, quoteLiteral, sqlType } from '../../../engine/types/index.ts'
 import { bytesOf, openTestExecutor, statement } from '../../export/support.ts'
-import { database } from './databases.ts'
+import { database, duckDatabase } from './databases.ts'
 import { type Bench, declared } from './helper.ts'
 import { zipOf } from './zips.ts'
 
@@ -268,6 +268,13 @@ export async function originals(format: Kind, bench: Bench): Promise<Original[]>
         return [readFileSync(new URL('../fixtures/ine-27067.px', import.meta.url))]
       case 'sqlite':
         return [database(`CREATE TABLE t (id, name, price); ${INSERTS}`)]
+      case 'duckdb':
+        return [
+          await duckDatabase(
+            bench.path(),
+            `CREATE TABLE t (id INTEGER, name TEXT, price DOUBLE); ${INSERTS}`,
+          ),
+        ]
       case 'zip':
         return [await zipOf({ 'a.csv': textFiles(',')[0]! }), await zipOf({ 'a.xlsx': await workbook() })]
       default:
