@@ -15,7 +15,7 @@ test('options of an upload that are unknown, or for other formats, are refused',
     'invalid_option: delimiter is for csv and tsv; the format is json.',
   )
   expect(await refusal('csv', { nanoseconds: 'truncate' })).toBe(
-    'invalid_option: nanoseconds is for parquet, arrow and avro; the format is csv.',
+    'invalid_option: nanoseconds is for parquet, arrow, avro and duckdb; the format is csv.',
   )
   expect(await refusal('csv', { separator: ';' } as never)).toMatch(
     /^invalid_option: Unknown option "separator". Valid options: nulls, textNulls, empty, delimiter, /,
