@@ -17,8 +17,8 @@ test.each([
   [['With ', hint('mode=upsert'), ', it goes.'], 'With --upsert, it goes.'],
   [['and ', hint('sheet='), ' does not say'], 'and --sheet does not say'],
   [
-    [hint('dialect=auto'), ' would read the file, with ', hint('delimiter=%3B&thousands=+'), '.'],
-    "--dialect auto would read the file, with --delimiter ';' --thousands ' '.",
+    [hint('dialect=auto'), ' would read the file (', hint('delimiter=%3B&thousands=.'), ').'],
+    "--dialect auto would read the file (--delimiter ';' --thousands .).",
   ],
   [
     ['"decimal=," in row 1; ', hint('decimal=.'), ' may read it'],

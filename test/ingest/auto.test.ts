@@ -364,3 +364,36 @@ test('a column of the dataset that holds numbers takes none that may be another'
     '2.4',
   ])
 })
+
+test.each([
+  ['k,v\na,+0.3\nb,-0.2\nc,+5\n', 'v: double', ['0.3', '-0.2', '5.0'], 'symbols=+'],
+  ['k,v\na,+1\nb,-1\nc,0\n', 'v: integer', ['1', '-1', '0'], 'symbols=+'],
+  ['k,v\na,+0.3\nb,+0.2\nc,0\n', 'v: double', ['0.3', '0.2', '0.0'], 'symbols=+'],
+  ['k,v\na,+1.5%\nb,-2%\nc,0%\n', 'v: double', ['1.5', '-2.0', '0.0'], 'symbols=%,+'],
+  ['k;v\na;+0,3\nb;-0,2\n', 'v: double', ['0.3', '-0.2'], 'symbols=+'],
+])('dialect=auto takes a plus before changes: %j', async (text, column, expected, option) => {
+  const { columns, values, chosen } = await readAs(text)
+  expect(columns[1]).toBe(column)
+  expect(values.map((row) => row[1])).toEqual(expected)
+  expect(chosen).toContain(option)
+})
+
+test.each([
+  [['+4915112345', '+4917112345']],
+  [['+4915112345', '-1']],
+  [['+44', '+49']],
+  [['+44 123 456', '+49 123 456']],
+  [['+0100', '-0500']],
+  [['+1', '-1', '+']],
+])('dialect=auto leaves other texts with a plus as they are: %j', async (texts) => {
+  const { values } = await readAs(`k,v\n${texts.map((text) => `a,${text}\n`).join('')}`)
+  expect(values.map((row) => row[1])).toEqual(texts)
+})
+
+test('dialect=auto takes no plus from the telephone numbers beside changes', async () => {
+  const { values } = await readAs('v,phone\n+0.5,+4915112345\n-0.5,+1\n')
+  expect(values).toEqual([
+    ['0.5', '+4915112345'],
+    ['-0.5', '+1'],
+  ])
+})

@@ -259,7 +259,7 @@ describe('csv of other programs', () => {
   test('the advice about an encoding is right', async () => {
     const wide = Buffer.from('a,b\n1,é\n', 'utf16le')
     expect(await bench.refusal('csv', wide)).toMatch(
-      /It looks like utf-16: add encoding=utf-16, .* dialect=auto would read the file, with encoding=utf-16\.$/,
+      /It looks like utf-16: add encoding=utf-16, .* dialect=auto would read the file \(encoding=utf-16\)\.$/,
     )
     const cut = Buffer.from('\ufeffa,b\n1,2\n', 'utf16le').subarray(0, -1)
     expect(await bench.refusal('csv', cut, { options: { encoding: 'utf-16' } })).toBe(
@@ -277,7 +277,7 @@ describe('csv of other programs', () => {
 
   test('an error says what dialect=auto would have read', async () => {
     expect(await bench.refusal('csv', 'a;b\n1,5;2\n')).toContain(
-      'dialect=auto would read the file, with delimiter=%3B&decimal=%2C.',
+      'dialect=auto would read the file (delimiter=%3B&decimal=%2C).',
     )
     const short = await bench.refusal('csv', 'a;b\n1,5;2\n3\n')
     expect(short).not.toContain('dialect=auto')

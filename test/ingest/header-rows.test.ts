@@ -70,7 +70,7 @@ describe('a header of several rows', () => {
       '400 invalid_upload: The file has fewer rows than the 2 of headerRows.',
     )
     expect(await bench.refusal('csv', 'Region,2023,\n,Q1,Q2\nN,1,2\nS,3,4\n')).toContain(
-      'dialect=auto would read the file, with headerRows=2.',
+      'dialect=auto would read the file (headerRows=2).',
     )
   })
 

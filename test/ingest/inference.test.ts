@@ -50,6 +50,8 @@ describe('inferred types', () => {
     ['double', ['1', '2.5', '.5', '7.', '-1e-7', '1E5']],
     ['double', ['1.5', 'NaN', 'INF', '-INF', 'nan', '-inf', 'Infinity']],
     ['string', ['1e400']],
+    ['string', ['1e-400']],
+    ['double', ['0e-400', '1E-320']],
     ['string', ['1.5', '00.5']],
     ['boolean', ['true', 'FALSE', 'True']],
     ['string', ['true', '1']],
@@ -224,7 +226,7 @@ describe('declared types', () => {
       const article = type === 'integer' ? 'an' : 'a'
       const hints = [
         type === 'binary' ? ' Bytes are sent in base64, padded with =.' : '',
-        text.startsWith(' ') ? ' dialect=auto would read the file, with symbols=%20.' : '',
+        text.startsWith(' ') ? ' dialect=auto would read the file (symbols=%20).' : '',
       ]
       expect(refusal).toBe(
         `400 invalid_upload: Row 2, column "a": ${JSON.stringify(text)} is not ${article} ${type}.${hints.join('')}`,

@@ -56,7 +56,7 @@ const TABLES: Readonly<Record<string, [string, string][]>> = {
     ['k,v\n1,"1,234"\n2,56.5', 'v: double = 1234.0 / 56.5'],
     ['k,v\n1,1.234.567\n2,3', 'v: integer = 1234567 / 3'],
     ['k,plz\n1,01 234\n2,12 345', 'plz: string (01 234 | decimal=,&thousands=%20) = 01 234 / 12 345'],
-    ['k,v\n1,+1.5\n2,-2', 'v: string (+1.5) = +1.5 / -2'],
+    ['k,v\n1,+1.5\n2,-2', 'v: double = 1.5 / -2.0'],
     ['k,v\n1,1.5-\n2,3', 'v: string (1.5-) = 1.5- / 3'],
     ['k,v\n1,(1.50)\n2,3.00', 'v: string ((1.50)) = (1.50) / 3.00'],
     ['k,v\n1,1e3\n2,-2', 'v: string (1e3 | decimal=.) = 1e3 / -2'],

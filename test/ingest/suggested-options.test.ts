@@ -37,6 +37,12 @@ test.each([
   [[`1${THIN}234,5`, '5'], ['decimal=,&thousands=%20']],
   [['1’234.5', '7'], ['thousands=%27']],
   [[`${MINUS}5`, '3'], ['decimal=.']],
+  [['+0.3', '-0.2', '+5'], ['symbols=%2B']],
+  [['+0,3', '-0,2'], ['symbols=%2B&decimal=,']],
+  [['+5%', '-2%'], ['symbols=%2B,%25']],
+  [['+4915112345', '-1'], []],
+  [['+', '-1', '+1'], []],
+  [['+0100', '-0500'], []],
   [[' 1', '2', 'n/a'], ['symbols=%20']],
   [['1,5 ', ' 2'], ['symbols=%20&decimal=,']],
 ])('options are those that read most of the values looked at: %j', async (values, [better, or]) => {

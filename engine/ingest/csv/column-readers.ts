@@ -16,9 +16,10 @@ export function columnReader(
     return { ...reader, isPointed, value: () => undefined }
   }
   if (!reading || !readings.some(({ options }) => options.symbols)) return reader
-  const [symbol] = reading.options.symbols ?? []
-  const own = fieldReader({ ...options, symbols: symbol === undefined ? [] : [symbol] })
-  if (symbol === undefined || symbol.trim() === '') return own
+  const { symbols = [] } = reading.options
+  const own = fieldReader({ ...options, symbols })
+  const symbol = symbols.find((one) => one.trim() !== '' && one !== '+')
+  if (symbol === undefined) return own
   return {
     ...own,
     kinds: ~0,

@@ -40,6 +40,7 @@ export class Numbers {
   /** Some number has a single decimal place. */
   #hasTenths = false
   #padded: Sampled | undefined
+  #plus: Sampled | undefined
   #isNegative = false
   #isExponential = false
 
@@ -73,6 +74,7 @@ export class Numbers {
     const [space] = /^\s|\s$/.exec(value.text) ?? []
     if (space !== undefined) note(this.spaces, space)
     this.#lengths.add(body.replace(/\D/g, '').length)
+    if (sign === '+' || inner === '+') this.#plus ??= value
     this.#isNegative ||= /[-\u2212]/.test(sign + inner)
     this.#isExponential ||= /e[-+]?\d+\D*$/i.test(value.text)
     return true
@@ -110,6 +112,11 @@ export class Numbers {
    */
   get version(): Sampled | undefined {
     return this.#hasTenths && !this.#isSure && this.groups.size === 0 ? this.#padded : undefined
+  }
+
+  /** A value with a plus, if something shows that these are changes: `+44` and `+49` may be codes of countries. */
+  get signed(): Sampled | undefined {
+    return this.#isNegative || this.decimals.size > 0 || !this.symbols.has('') ? this.#plus : undefined
   }
 
   get #isSure(): boolean {

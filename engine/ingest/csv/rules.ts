@@ -84,19 +84,18 @@ export const VALUE_RULES: readonly ValueRule[] = [
     option: 'symbols',
     about:
       'Every value has the same symbol before or after its number. `€5` and `£6`, or `5%` and `0.07`, stay text. Where ' +
-      'no number has one, some have spaces around them.',
+      'no number has one, some have spaces around them. A plus before numbers is such a symbol where others of the column ' +
+      'have a minus, a decimal separator or another symbol: `+0.3`; telephone numbers stay text.',
     find: ({ numbers }, { given }) => {
       if (!numbers || given.symbols) return undefined
-      if ([...numbers.symbols.keys()].join('') === '') {
-        const [[space, shownBy], ...others] = [...numbers.spaces, [undefined]]
-        return space !== undefined && others.length < 2
-          ? { options: { symbols: [space] }, shownBy }
-          : undefined
-      }
-      const [[symbol, shownBy], other] = [...numbers.symbols]
-      return other
-        ? { ambiguous: other[0] === '' ? shownBy! : other[1] }
-        : { options: { symbols: [symbol!] }, shownBy: shownBy! }
+      const isBare = [...numbers.symbols.keys()].join('') === ''
+      const [first, ...others] = isBare ? numbers.spaces : numbers.symbols
+      if (others.length > 0)
+        return isBare ? undefined : { ambiguous: others[0]![0] === '' ? first![1] : others[0]![1] }
+      const plus = numbers.signed
+      const shownBy = first?.[1] ?? plus
+      if (!shownBy) return undefined
+      return { options: { symbols: [...(first ? [first[0]] : []), ...(plus ? ['+'] : [])] }, shownBy }
     },
   },
   {

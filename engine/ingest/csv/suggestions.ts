@@ -28,6 +28,12 @@ const DATES = TEXT_KIND.date | TEXT_KIND.timestamp | TEXT_KIND.timestamptz | TEX
 
 function suggestionsFor(value: string): readonly string[] {
   if (value.length > KEPT) return []
+  if (/^\+[^-+]*\d/.test(value)) {
+    const more = suggestionsFor(value.slice(1)).filter((one) => one !== 'decimal=.')
+    return (more.length > 0 ? more : ['']).map((one) =>
+      `symbols=%2B${one && `&${one}`}`.replace('&symbols=', ','),
+    )
+  }
   const [, ...found] = SUGGESTIONS.find(([pattern]) => pattern.test(value)) ?? []
   if (found.length > 0) return found
   if (isUsualNull(value)) return [`nulls=${encodeURIComponent(value)}`]
@@ -107,9 +113,11 @@ function readerOf(options: string): (text: string) => boolean {
   const { isMissing, isPointed, value } = fieldReader({
     ...others,
     ...(nulls !== undefined && { nulls: [nulls] }),
-    ...(symbols !== undefined && { symbols: [symbols] }),
+    ...(symbols !== undefined && { symbols: symbols.split(',') }),
   } as UploadOptions)
-  return (text) =>
-    isMissing({ text, quoted: false }) ||
-    (!isPointed(text) && kindOf(value(text, false) ?? text) !== TEXT_KIND.text)
+  return (text) => {
+    if (isMissing({ text, quoted: false })) return true
+    const read = value(text, false) ?? text
+    return !isPointed(text) && kindOf(read) !== TEXT_KIND.text && !read.startsWith('+')
+  }
 }

@@ -252,7 +252,7 @@ function numberReader({
   const places = `\\${point}\\d+`
   // The pattern has whitespace around all numbers; blanks next to blanks would take quadratic time.
   const any = symbols
-    .filter((symbol) => symbol.trim() !== '')
+    .filter((symbol) => symbol.trim() !== '' && symbol !== '+')
     .map((symbol) => symbol.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
     .join('|')
   const [before, behind] = any === '' ? ['', ''] : [`(?:(?:${any})\\s*)?`, `(?:\\s*(?:${any}))?`]
@@ -261,14 +261,19 @@ function numberReader({
   const digits = `(?:(?:\\d*${grouped})${places}${grouped}${whole})(?:[eE][-+]?\\d+)?`
   const number = new RegExp(`^\\s*([-+\u2212]?)${before}([-+\u2212]?${digits})${behind}\\s*$`)
   const separators = thousands === undefined ? undefined : new RegExp(between, 'g')
+  const isSigned = symbols.includes('+')
   return (text) => {
     const [, sign, digits] = number.exec(text) ?? []
     if (digits === undefined || (sign && /^[-+\u2212]/.test(digits))) return undefined
     const joined = sign + (separators ? digits.replace(separators, '') : digits)
-    const plain = joined.replace(point, '.').replace('\u2212', '-')
+    const signed = joined.replace(point, '.').replace('\u2212', '-')
+    const plain = isSigned && !TELEPHONE.test(signed) ? signed.replace(/^\+/, '') : signed
     return plain === text ? undefined : plain
   }
 }
+
+/** A plus with more digits than a change has, or with a zero before others: another column may hold telephone numbers. */
+const TELEPHONE = /^\+(0\d|\d{7,}$)/
 
 /** A number of which all points may be between thousands. */
 const GROUPED = /^\s*[-+]?\d{1,3}(\.\d{3})+\s*$/

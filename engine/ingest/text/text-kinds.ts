@@ -220,7 +220,7 @@ export function checkedKind(found: number, text: string): number {
     case TEXT_KIND.exponent:
     case TEXT_KIND.bareExponent:
     case TEXT_KIND.looseNumber:
-      return text.length <= LONGEST_NUMBER && Number.isFinite(Number(text)) ? kind : TEXT_KIND.text
+      return text.length <= LONGEST_NUMBER && isInRange(text) ? kind : TEXT_KIND.text
     default: {
       const isRight = text.startsWith('02-29', 5)
         ? isLeapYear(Number(text.slice(0, 4)))
@@ -228,6 +228,12 @@ export function checkedKind(found: number, text: string): number {
       return isRight ? kind : TEXT_KIND.text
     }
   }
+}
+
+/** Whether a number with an exponent is neither too large for a double nor so small that it would become zero. */
+function isInRange(text: string): boolean {
+  const value = Number(text)
+  return value === 0 ? !/^[^eE]*[1-9]/.test(text) : Number.isFinite(value)
 }
 
 function isLeapYear(year: number): boolean {

@@ -15,7 +15,7 @@ describe('xlsx that is refused', () => {
     [
       'a header with a gap',
       (sheet) => sheet.addRow(['a', null, 'c']),
-      'Column 2 has no name. dialect=auto would read the file, with names=number.',
+      'Column 2 has no name. dialect=auto would read the file (names=number).',
     ],
     [
       'a value beyond the header',
