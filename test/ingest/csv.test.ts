@@ -174,7 +174,7 @@ describe('csv that is refused', () => {
     expect(await bench.refusal('csv', Buffer.from('a,b\n1,2\n', 'utf16le'))).toMatch(/^400 /)
     expect(await bench.refusal('csv', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le'))).toBe(
       '400 invalid_upload: The file is UTF-16: say so with encoding=utf-16, or save it as UTF-8. dialect=auto would ' +
-        'read the file, with encoding=utf-16.',
+        'read the file (encoding=utf-16).',
     )
     expect(await bench.refusal('csv', gzipSync('a,b\n1,2\n'))).toMatch(
       /The file is compressed with gzip: unpack it/,
