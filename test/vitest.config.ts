@@ -44,8 +44,8 @@ export default defineConfig({
     ...(results && {
       reporters: ['default', ['json', { outputFile: `${results}/${process.pid}.json` }]],
     }),
-    // DuckDB and the workers use every core themselves: more files at once would only queue. Failures wait a lot.
-    maxWorkers: part === 'failures' ? 3 : 2,
+    // DuckDB and the workers use every core themselves, but tests also wait for files, answers and browsers.
+    maxWorkers: 3,
     env: {
       // No server that a test starts may ask the providers by itself.
       PARQUETRY_INDEX_PROVIDERS: 'false',

@@ -8,7 +8,7 @@ import { print, printOptions } from './support/print.ts'
 import { COLUMNS, type ModelTable, randomTable, textOf } from './support/sample.ts'
 
 /** How many questions; a longer run sets it, and another seed with it, as the shards of the CI do. */
-const COUNT = Number(process.env['PARQUETRY_TEST_PIPELINES'] ?? 1_000)
+const COUNT = Number(process.env['PARQUETRY_TEST_PIPELINES'] ?? 400)
 const SEED = Number(process.env['PARQUETRY_TEST_SEED'] ?? 20_261_121)
 const PER_TABLE = 500
 

@@ -3,7 +3,7 @@ import { differential } from './differential.ts'
 import { questions } from './questions.ts'
 
 /** How many questions; `npm run test:differential` sets more, and another seed with them. */
-const QUESTIONS = Number(process.env['PARQUETRY_TEST_QUESTIONS'] ?? 500)
+const QUESTIONS = Number(process.env['PARQUETRY_TEST_QUESTIONS'] ?? 250)
 
 test(`${QUESTIONS} random questions have the answers of a model without SQL and statistics`, {
   timeout: 120_000 + QUESTIONS * 60,

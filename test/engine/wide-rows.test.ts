@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Dataset, type Format, openFiles, type QueryOptions } from '../../engine/index.ts'
 import { newDataset, openWorkplace, textOf } from './workplace.ts'
@@ -100,3 +101,12 @@ test('whoever leaves sorted wide rows early, or cancels them, leaves nothing beh
   await expect(reading).rejects.toMatchObject({ code: 'cancelled' })
   expect((await place.engine.stats()).executor).toMatchObject({ exports: 0, statements: 0 })
 })
+
+test('a csv file of 20,000 columns of numbers is read within the memory of one upload', async () => {
+  const names = Array.from({ length: 20_000 }, (_, index) => `x${index}`)
+  const row = (n: number) => names.map((_, index) => (n * index) % 977).join()
+  const lines = [names.join(), ...Array.from({ length: 100 }, (_, n) => row(n))]
+  const body = Readable.from(lines.map((line) => Buffer.from(`${line}\n`)))
+  const written = await (await newDataset(place.engine)).replace({ format: 'csv', body })
+  expect(written).toMatchObject({ rowCount: 100, columns: { length: names.length } })
+}, 300_000)

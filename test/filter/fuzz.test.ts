@@ -7,7 +7,7 @@ import { Random } from './support/random.ts'
 import { Table } from './support/table.ts'
 
 /** How many strings; a longer run sets it, and another seed with it. */
-const COUNT = Number(process.env['PARQUETRY_TEST_STRINGS'] ?? 20_000)
+const COUNT = Number(process.env['PARQUETRY_TEST_STRINGS'] ?? 8_000)
 const SEED = Number(process.env['PARQUETRY_TEST_SEED'] ?? 20_241_102)
 /** One in so many of those that compile is run. */
 const RUN_ONE_IN = 5

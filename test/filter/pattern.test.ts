@@ -195,7 +195,7 @@ describe('a pattern matches what it matches in ECMAScript', () => {
 
   test('random patterns', async () => {
     const random = new Random(20_241_103)
-    for (let index = 0; index < 1_500; index++) {
+    for (let index = 0; index < 600; index++) {
       const pattern = randomPattern(random, 3)
       expect({ pattern, texts: await matches(pattern) }).toEqual({ pattern, texts: expected(pattern) })
     }

@@ -3,7 +3,7 @@ import { faultIn, makeTable, unusedIn } from './support/auto-tables.ts'
 import { useBench } from './support/helper.ts'
 
 /** How many tables; `npm run test:differential` sets more. */
-const TABLES = Number(process.env['PARQUETRY_TEST_TABLES'] ?? 200)
+const TABLES = Number(process.env['PARQUETRY_TEST_TABLES'] ?? 80)
 const SEED = Number(process.env['PARQUETRY_TEST_SEED'] ?? 1)
 
 const AUTO = { options: { dialect: 'auto' } } as const

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { Duck } from '../../engine/duckdb/duck.ts'
-import { openEngine } from '../../engine/index.ts'
 import { findRepeated } from '../../engine/ingest/parts/parts.ts'
 import { column, useBench } from './support/helper.ts'
 
@@ -48,19 +46,6 @@ test('a csv file of 2,500 columns of repeated texts is read within the memory of
   const file = bench.file(`${names.join()}\n`.repeat(11))
   expect(await bench.ingest('csv', file)).toMatchObject({ rows: 10, columns: { length: names.length } })
 })
-
-test('a csv file of 20,000 columns of numbers is read within the memory of one upload', async () => {
-  const names = Array.from({ length: 20_000 }, (_, index) => `x${index}`)
-  const row = (n: number) => names.map((_, index) => (n * index) % 977).join()
-  const body = [names.join(), ...Array.from({ length: 100 }, (_, n) => row(n))].map((line) =>
-    Buffer.from(`${line}\n`),
-  )
-  await using engine = await openEngine({ directory: bench.path() })
-  const { id: repositoryId } = await engine.createRepository({ name: 'wide' })
-  const { id } = await engine.createDataset({ repositoryId, name: 'wide' })
-  const written = await (await engine.dataset(id)).replace({ format: 'csv', body: Readable.from(body) })
-  expect(written).toMatchObject({ rowCount: 100, columns: { length: names.length } })
-}, 300_000)
 
 describe('rewrite', () => {
   const from = [

@@ -329,7 +329,7 @@ describe('every operation, called with what the document allows and with what it
           if (type === 'application/json')
             expect(problems(content[type]!.schema, response.json()), what).toBeUndefined()
         }),
-        { numRuns: 30 },
+        { numRuns: 10 },
       )
     }
   }, 300_000)
