@@ -194,6 +194,33 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     await page.getByText('1 column, 1 row.').waitFor()
     expect(await page.getByLabel('Zone of times').inputValue()).toBe('Europe/Berlin')
   })
+
+  it('adds the new columns of a file, if that is accepted', async () => {
+    const { stage, visitor } = walked
+    const { page } = visitor
+    const { id } = (await (
+      await stage.api('POST', '/datasets', { name: 'narrow', repositoryId: 1 })
+    ).json()) as {
+      id: number
+    }
+    const all = async () => (await stage.api('GET', `/datasets/${id}/data`)).text()
+    visitor.expectRefusal(409, `/datasets/${id}/data`)
+    await walked.go(`repositories/1/upload?dataset=${id}`)
+    await choose('first.csv', Buffer.from('a,b\n1,x\n'))
+    await page.getByText('2 columns, 1 row.').waitFor()
+    await page.getByRole('button', { name: 'Add the rows' }).click()
+    await page.getByRole('heading', { name: 'narrow', level: 1, exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Add rows' }).click()
+    await choose('wider.csv', Buffer.from('a,b,note\n2,y,new\n'))
+    await page.getByText('“note” is not in the dataset.').waitFor()
+    await page.getByRole('button', { name: 'Add the rows' }).click()
+    await page.getByText('“Add these columns”').waitFor()
+    expect(await all()).toBe('a,b\n1,x\n')
+    await walked.expectClean('upload-wider')
+    await page.getByRole('button', { name: 'Add these columns' }).click()
+    await page.getByRole('heading', { name: 'narrow', level: 1, exact: true }).waitFor()
+    expect(await all()).toBe('a,b,note\n1,x,\n2,y,new\n')
+  })
 })
 
 it.each([

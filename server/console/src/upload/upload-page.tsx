@@ -106,17 +106,17 @@ function UploadForm(props: Destination & Reading) {
   const [goal, setGoal] = useState<Partial<Goal>>({})
   const { home = props.home ? String(props.home.id) : firstChoice(homes, account), mode = 'append' } = goal
   const set = (changes: Partial<Goal>) => setGoal((before) => ({ ...before, ...changes }))
-  const { share, problems, lacking, send, cancel, drop } = useSending()
+  const { share, problems, wayOut, send, cancel, drop } = useSending()
   const name = goal.name ?? datasetName(chosen.file.name)
   const isReady = chosen.problems.length === 0 && (target !== undefined || name.trim() !== '')
   const existing = target && target.columns.length > 0 && mode !== 'columns' ? target.columns : undefined
   const action = !target ? 'Create the dataset' : mode === 'append' ? 'Add the rows' : 'Replace all rows'
-  const begin = (leavesEmpty: boolean) => {
-    if (isReady) send(chosen, target, { name: name.trim(), home, mode, leavesEmpty })
+  const begin = (accepted: Goal['accepted'] = {}) => {
+    if (isReady) send(chosen, target, { name: name.trim(), home, mode, accepted })
   }
   const submit = (event: Event) => {
     event.preventDefault()
-    begin(false)
+    begin()
   }
   return (
     <form class="upload-form" onSubmit={submit}>
@@ -153,9 +153,9 @@ function UploadForm(props: Destination & Reading) {
       <Problems problems={problems} />
       {share !== undefined ? (
         <Running share={share} bytes={chosen.file.size} onCancel={cancel} />
-      ) : lacking ? (
+      ) : wayOut ? (
         <div class="actions">
-          <Button look="primary" to={() => begin(true)} says="Leave these columns empty" />
+          <Button look="primary" to={() => begin(wayOut.accepted)} says={wayOut.says} />
           <Button to={drop} says="Cancel" />
         </div>
       ) : (

@@ -138,15 +138,27 @@ export interface Goal {
   /** The id of its repository; '' for one that is to be made, too. */
   readonly home: string
   readonly mode: Mode
-  /** Whether columns that the file lacks are left empty. */
+  /** What the user accepts of a file with other columns, once the server has said so. */
+  readonly accepted?: Accepted
+}
+
+/** Whether columns that the file lacks are left empty, and whether its new ones are added. */
+interface Accepted {
   readonly leavesEmpty?: boolean
+  readonly addsColumns?: boolean
+}
+
+/** What the user may accept so that a file is taken, in the words of its button. */
+interface WayOut {
+  readonly says: string
+  readonly accepted: Accepted
 }
 
 /** Sends a file, one at a time. `share` is what has been sent, undefined if nothing is under way. */
 export function useSending() {
   const [share, setShare] = useState<number>()
   const [problems, setProblems] = useState<readonly string[]>([])
-  const [lacking, setLacking] = useState(false)
+  const [wayOut, setWayOut] = useState<WayOut>()
   const controller = useRef<AbortController>(undefined)
   const cancel = () => controller.current?.abort()
   useEffect(() => cancel, [])
@@ -155,7 +167,7 @@ export function useSending() {
     const { signal } = controller.current
     setShare(0)
     setProblems([])
-    setLacking(false)
+    setWayOut(undefined)
     try {
       const { id, name, rowCount } = await commit(chosen, target, goal, signal, setShare)
       const before = target?.version
@@ -167,22 +179,34 @@ export function useSending() {
     } catch (error) {
       setShare(undefined)
       if (signal.aborted) return
-      setLacking(error instanceof ParquetryError && error.code === 'missing_columns')
+      setWayOut(wayOutOf(error, goal))
       setProblems(problemsOf(error))
     }
   }
-  /** Lets the user leave a file that lacks columns. */
+  /** Lets the user leave a file with other columns. */
   const drop = () => {
-    setLacking(false)
+    setWayOut(undefined)
     setProblems([])
   }
-  return { share, problems, lacking, send, cancel, drop }
+  return { share, problems, wayOut, send, cancel, drop }
+}
+
+function wayOutOf(error: unknown, { mode, accepted }: Goal): WayOut | undefined {
+  if (!(error instanceof ParquetryError)) return undefined
+  if (error.code === 'missing_columns')
+    return { says: 'Leave these columns empty', accepted: { ...accepted, leavesEmpty: true } }
+  if (mode === 'append' && error.details.hints?.includes('columns=add'))
+    return {
+      says: 'Add these columns',
+      accepted: { ...accepted, addsColumns: true },
+    }
+  return undefined
 }
 
 async function commit(
   { file, kind, preview, sent, types }: Chosen,
   existing: Dataset | undefined,
-  { name, home, mode, leavesEmpty }: Goal,
+  { name, home, mode, accepted }: Goal,
   signal: AbortSignal,
   onProgress: (share: number) => void,
 ): Promise<Dataset> {
@@ -196,7 +220,8 @@ async function commit(
     options: {
       ...sent,
       ...(mode === 'columns' && { columns: 'replace' as const }),
-      ...(leavesEmpty && { missing: 'null' as const }),
+      ...(accepted?.leavesEmpty && { missing: 'null' as const }),
+      ...(accepted?.addsColumns && { columns: 'add' as const }),
     },
   }
   const { datasets } = api(fetchWithProgress(onProgress))
@@ -265,7 +290,8 @@ function inConsole({
   readonly hints?: readonly string[] | undefined
 }) {
   const labels: Readonly<Record<string, string>> = LABELS
-  return withOptions(error, hints, (name, value) =>
-    labels[name] === undefined ? `${name}=${value}` : `“${labels[name]}: ${value}”`,
-  )
+  return withOptions(error, hints, (name, value) => {
+    if (name === 'columns') return value === 'add' ? '“Add these columns”' : '“Replace columns too”'
+    return labels[name] === undefined ? `${name}=${value}` : `“${labels[name]}: ${value}”`
+  })
 }
