@@ -3,12 +3,12 @@ import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { hoursText, timestampText } from '../text/value-text.ts'
 import {
-  failed,
+  failedFormula,
+  formulaWithoutValue,
   type MergedCell,
   MOST_MERGED,
   MOST_ROWS,
   type SheetCell,
-  uncalculated,
 } from '../workbook/book.ts'
 import { numberCell } from '../xlsx/sheet.ts'
 import { attribute, type XmlHandler } from '../xlsx/xml.ts'
@@ -160,7 +160,7 @@ export class OdsContent implements XmlHandler {
     const isError = attribute(attributes, 'calcext:value-type') === 'error' || type === 'error'
     if (isError || (formula !== undefined && ERROR.test(text ?? ''))) {
       if (text === NOT_AVAILABLE) return undefined
-      return failed(this.#column, text || 'an error')
+      return failedFormula(this.#column, text || 'an error')
     }
     switch (type) {
       case 'float':
@@ -177,7 +177,7 @@ export class OdsContent implements XmlHandler {
         const value = attribute(attributes, 'string-value') ?? text
         if (value !== undefined) return this.#textCell(value)
         if (formula === undefined || type !== undefined) return undefined
-        return uncalculated(this.#column)
+        return formulaWithoutValue(this.#column)
       }
     }
   }

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { hint } from '../../errors.ts'
 import type { ColumnType } from '../../types/index.ts'
+import { chosenTable } from '../chosen-table.ts'
 import type { ReadRequest } from '../request.ts'
 import { type KnownColumns, layColumns } from '../targets.ts'
-import { badCell, malformed, notUtf8, quoteValue } from '../text/errors.ts'
+import { badCell, malformed, notUtf8 } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { doubleText } from '../text/value-text.ts'
@@ -99,24 +99,6 @@ async function rewrite(database: DatabaseSync, request: ReadRequest, target: str
 const TABLES =
   "SELECT s.name FROM sqlite_schema s JOIN pragma_table_list l ON l.name = s.name AND l.schema = 'main' " +
   "WHERE l.type = 'table' AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY s.rowid"
-
-/** The table to read of those of a database. @throws EngineError `invalid_upload` */
-export function chosenTable(
-  tables: readonly string[],
-  requested: string | undefined,
-  program: 'SQLite' | 'DuckDB',
-): string {
-  if (tables.length === 0) throw malformed(`The ${program} database has no table.`)
-  const table = requested ?? (tables.length === 1 ? tables[0]! : '')
-  if (tables.includes(table)) return table
-  const names = tables.map(quoteValue).join(', ')
-  throw malformed(
-    requested === undefined
-      ? `The ${program} database has several tables: name one of ${names} with ${hint('table=')}.`
-      : `The ${program} database has no table ${quoteValue(requested)}; it has ${names}.`,
-    { option: 'table', tables },
-  )
-}
 
 /** So many columns are looked at in one statement; a result may have 2,000. */
 const COLUMNS_AT_ONCE = 250

@@ -16,13 +16,13 @@ export interface SheetCell {
 }
 
 /** A formula that a program stored without a value. */
-export function uncalculated(column: number): SheetCell {
+export function formulaWithoutValue(column: number): SheetCell {
   const fault = `the formula has no value, because no program has calculated it; open the workbook in one and save it, or leave totals at the end out with ${hint('footer=')}`
   return { column, text: '=', kind: TEXT_KIND.text, isText: false, fault }
 }
 
 /** A formula that ended in an error, such as `#DIV/0!`. */
-export function failed(column: number, error: string): SheetCell {
+export function failedFormula(column: number, error: string): SheetCell {
   return { column, text: error, kind: TEXT_KIND.text, isText: false, fault: `the formula ended in ${error}` }
 }
 

@@ -5,7 +5,14 @@ import type { CellObject, WorkBook } from '@e965/xlsx'
 import type { ReadRequest } from '../request.ts'
 import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import { type Book, failed, MOST_MERGED, type OnRow, type Sheet, type SheetCell } from '../workbook/book.ts'
+import {
+  type Book,
+  failedFormula,
+  MOST_MERGED,
+  type OnRow,
+  type Sheet,
+  type SheetCell,
+} from '../workbook/book.ts'
 import { styleOfFormat } from '../xlsx/book.ts'
 import { numberCell } from '../xlsx/sheet.ts'
 import { ZipReader } from '../zip/zip-reader.ts'
@@ -113,7 +120,7 @@ function cellOf({ t, v, z }: CellObject, column: number, date1904: boolean): She
       return { column, text: v ? 'true' : 'false', kind: TEXT_KIND.boolean, isText: false }
     case 'e':
       if (v === NOT_AVAILABLE) return undefined
-      return failed(column, ERRORS[Number(v)] ?? String(v))
+      return failedFormula(column, ERRORS[Number(v)] ?? String(v))
     default:
       return undefined
   }

@@ -2,13 +2,13 @@ import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { clockText, DAY_MICROS, dayText, durationText } from '../text/value-text.ts'
 import {
-  failed,
+  failedFormula,
+  formulaWithoutValue,
   type MergedCell,
   MOST_MERGED,
   MOST_ROWS,
   type OnRow,
   type SheetCell,
-  uncalculated,
 } from '../workbook/book.ts'
 import { type NumberStyle, TextRuns, type Workbook } from './book.ts'
 import { attribute, type XmlHandler } from './xml.ts'
@@ -133,7 +133,7 @@ export class SheetParser implements XmlHandler {
     const column = this.#column
     const value = this.#value
     const isEmpty = value === undefined || (this.#type !== 'str' && value.trim() === '')
-    if (this.#hasFormula && isEmpty && !this.#inline.present) return uncalculated(column)
+    if (this.#hasFormula && isEmpty && !this.#inline.present) return formulaWithoutValue(column)
     switch (this.#type) {
       case 's': {
         if (value === undefined || value === '') return undefined
@@ -152,7 +152,7 @@ export class SheetParser implements XmlHandler {
         return { column, text: TRUE.test(value) ? 'true' : 'false', kind: TEXT_KIND.boolean, isText: false }
       case 'e':
         if (value === NOT_AVAILABLE || value === undefined) return undefined
-        return failed(column, value)
+        return failedFormula(column, value)
       case 'd':
         if (value === undefined || value === '') return undefined
         return { column, text: value, kind: kindOf(value), isText: false }

@@ -196,10 +196,7 @@ function wayOutOf(error: unknown, { mode, accepted }: Goal): WayOut | undefined 
   if (error.code === 'missing_columns')
     return { says: 'Leave these columns empty', accepted: { ...accepted, leavesEmpty: true } }
   if (mode === 'append' && error.details.hints?.includes('columns=add'))
-    return {
-      says: 'Add these columns',
-      accepted: { ...accepted, addsColumns: true },
-    }
+    return { says: 'Add these columns', accepted: { ...accepted, addsColumns: true } }
   return undefined
 }
 
