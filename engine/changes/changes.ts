@@ -31,8 +31,9 @@ const META = { nullable: false, description: '' } as const
  *
  * Rows in parts that two versions share have not changed, and an append has only new rows. Of a part that is a changed copy
  * of another one, it is known which rows may differ. The other rows are compared as multisets: a group of equal rows is inserted or deleted as often as their number differs.
- * If there is a key, a row deleted and a row inserted with the same key are one updated row. What versions changed that are
- * no longer kept is found with the next one that is.
+ * If there is a key, a row deleted and a row inserted with the same key are one updated row; without one, the rows of an
+ * edit are, while their parts are as it left them. What versions changed that are no longer kept is found with the next one
+ * that is.
  */
 export class Changes extends PastRows {
   /** The version up to which changes are given, from which to go on. */
@@ -289,6 +290,15 @@ function isCompared({ removed, added }: Step): boolean {
   return removed.length > 0 && added.length > 0
 }
 
+/** Whether each new part is the changed copy of an old one, row by row, so that a row is found at the place that it had. */
+function keepsPlaces({ removed, added, only }: Step): boolean {
+  const isCopy = ({ id }: Part, index: number) => {
+    const rows = only?.get(id)
+    return rows !== undefined && rows.length > 0 && rows === only!.get(removed[index]?.id ?? -1)
+  }
+  return removed.length === added.length && added.every(isCopy)
+}
+
 /**
  * The changes of all steps as c0, c1, …, of which the first two say what changed. They are in the order of versions and
  * rows by `file_index` and `file_row_number`; without comparisons they come in it.
@@ -314,12 +324,15 @@ function changesSql(
     const rows = [...read(before, removed, -1), ...read(after, added, 1)].join(' UNION ALL ')
     if (removed.length === 0) return `SELECT ${shown("'insert'", 'place')} FROM (${rows})`
     if (added.length === 0) return `SELECT ${shown("'delete'", 'place')} FROM (${rows})`
-    const grouped = `SELECT ${[...names, 'sum(sign) AS n', 'min(place) AS place'].join(', ')} FROM (${rows}) GROUP BY ${names.join(', ')} HAVING sum(sign) <> 0`
     const key = after.key.map((name) => columns.findIndex((column) => column.name === name))
     const isKeyed = key.length > 0 && !key.includes(-1)
-    const keyed = isKeyed
-      ? `SELECT *, count(*) OVER w = 2 AND sum(n) OVER w = 0 AND abs(n) = 1 AS updated, min(place) OVER w AS first FROM (${grouped}) WINDOW w AS (PARTITION BY ${key.map((at) => `v${at}`).join(', ')})`
-      : `SELECT *, false AS updated, place AS first FROM (${grouped})`
+    const isAligned = !isKeyed && keepsPlaces(step)
+    const grouped = `SELECT ${[...names, 'sum(sign) AS n', 'min(place) AS place'].join(', ')} FROM (${rows}) GROUP BY ${[...names, ...(isAligned ? ['place'] : [])].join(', ')} HAVING sum(sign) <> 0`
+    const same = isKeyed ? key.map((at) => `v${at}`) : ['place']
+    const keyed =
+      isKeyed || isAligned
+        ? `SELECT *, count(*) OVER w = 2 AND sum(n) OVER w = 0 AND abs(n) = 1 AS updated, min(place) OVER w AS first FROM (${grouped}) WINDOW w AS (PARTITION BY ${same.join(', ')})`
+        : `SELECT *, false AS updated, place AS first FROM (${grouped})`
     const change = `CASE WHEN updated THEN CASE WHEN n < 0 THEN 'update_before' ELSE 'update_after' END WHEN n < 0 THEN 'delete' ELSE 'insert' END`
     const position = 'CASE WHEN updated THEN first ELSE place END * 2 + CAST(n > 0 AS BIGINT)'
     return `SELECT ${shown(change, position)} FROM (SELECT *, unnest(range(CAST(abs(n) AS BIGINT))) FROM (${keyed}))`

@@ -87,9 +87,16 @@ function expected(
   after: readonly Row[],
   version: number,
   isKeyed: boolean,
+  isEdit: boolean,
 ): string[] {
   const columns = ['k', 'a', 'w', 'more']
   const text = (one: Row) => JSON.stringify(columns.map((name) => one[name] ?? null))
+  if (isEdit && !isKeyed) {
+    return before.flatMap((one, index) => {
+      const [old, now] = [text(one), text(after[index]!)]
+      return old === now ? [] : [`update_before ${version} ${old}`, `update_after ${version} ${now}`]
+    })
+  }
   const counts = new Map<string, number>()
   for (const one of before) counts.set(text(one), (counts.get(text(one)) ?? 0) - 1)
   for (const one of after) counts.set(text(one), (counts.get(text(one)) ?? 0) + 1)
@@ -123,12 +130,15 @@ test('changes are what differs between the rows of versions, whatever has been w
         const dataset = await table(START, isKeyed ? ['k'] : [])
         for (const one of writes) await one(dataset, isKeyed)
         const { version } = await dataset.record()
+        const operations = new Map((await dataset.versions({ limit: 100 })).map((one) => [one.number, one.operation]))
         const states: Row[][] = []
         for (let number = 1; number <= version; number++) states[number] = await rowsOf(dataset, number)
         for (const since of [1, Math.max(1, version - 1)]) {
           const all: string[] = []
           for (let number = since + 1; number <= version; number++)
-            all.push(...expected(states[number - 1]!, states[number]!, number, isKeyed))
+            all.push(
+              ...expected(states[number - 1]!, states[number]!, number, isKeyed, operations.get(number) === 'edit'),
+            )
           expect((await found(dataset, since)).toSorted()).toEqual(all.toSorted())
         }
       },
