@@ -42,8 +42,8 @@ const CHANGES = {
   summary: 'Download the rows that versions changed, or follow them as they happen',
   description:
     'The rows that were inserted, deleted or updated after version `since`, version by version. `_change` is ' +
-    '`insert` or `delete`; in a dataset with a key also `update_before` and `update_after`. `_version` is the ' +
-    'version that made the change. The other columns are those of the newest of the versions that has any. Where the header ' +
+    '`insert` or `delete`, or `update_before` and `update_after` for a row that is known by a key, or by its place after ' +
+    'an edit. `_version` is the version that made the change. The other columns are those of the newest of the versions that has any. Where the header ' +
     '`Next-Since` is less than the newest version, there are more changes. If `since` is no longer kept, the ' +
     'response is 410, with a link to the whole table.\n\n' +
     'With `follow=true`, a line `{"_change":"complete","_version":13}` says that all changes up to that version were ' +

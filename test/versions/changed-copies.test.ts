@@ -130,14 +130,22 @@ test('changes are what differs between the rows of versions, whatever has been w
         const dataset = await table(START, isKeyed ? ['k'] : [])
         for (const one of writes) await one(dataset, isKeyed)
         const { version } = await dataset.record()
-        const operations = new Map((await dataset.versions({ limit: 100 })).map((one) => [one.number, one.operation]))
+        const operations = new Map(
+          (await dataset.versions({ limit: 100 })).map((one) => [one.number, one.operation]),
+        )
         const states: Row[][] = []
         for (let number = 1; number <= version; number++) states[number] = await rowsOf(dataset, number)
         for (const since of [1, Math.max(1, version - 1)]) {
           const all: string[] = []
           for (let number = since + 1; number <= version; number++)
             all.push(
-              ...expected(states[number - 1]!, states[number]!, number, isKeyed, operations.get(number) === 'edit'),
+              ...expected(
+                states[number - 1]!,
+                states[number]!,
+                number,
+                isKeyed,
+                operations.get(number) === 'edit',
+              ),
             )
           expect((await found(dataset, since)).toSorted()).toEqual(all.toSorted())
         }

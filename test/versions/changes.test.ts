@@ -96,6 +96,17 @@ describe('changes', () => {
     )
   })
 
+  it('of an edit pair rows by their places where there is no key', async () => {
+    const { id, send, changes } = await table('n,w\n1,a\n2,b\n2,b\n3,c\n')
+    await at.call(at.root, 'PATCH', `/datasets/${id}/data?$filter=n ge 2`, { json: { n: '=n add 1' } })
+    expect((await changes('since=1')).body).toBe(
+      '_change,_version,n,w\nupdate_before,2,2,b\nupdate_after,2,3,b\nupdate_before,2,2,b\nupdate_after,2,3,b\n' +
+        'update_before,2,3,c\nupdate_after,2,4,c\n',
+    )
+    await send('PUT', '', 'n,w\n1,a\n3,z\n')
+    expect((await changes('since=2')).body).not.toContain('update')
+  })
+
   it('are in the columns of the newest version, then in those that only older ones have', async () => {
     const { send, changes } = await table('n,w\n1,a\n')
     await send('PUT', '?columns=replace', 'w,_change,n\na,7,1.5\n')

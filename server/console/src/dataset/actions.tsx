@@ -18,7 +18,7 @@ import { ask } from '../ui/form.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
-import { announce, complain, perform } from '../ui/toast.tsx'
+import { announce, complain } from '../ui/toast.tsx'
 import { viewQuery } from '../view/view.ts'
 import type { Exploration } from './exploration.ts'
 
@@ -224,27 +224,6 @@ async function startDownload(datasetId: number, query: RowsQuery, format: Format
   link.href = url.href
   link.download = ''
   link.click()
-}
-
-/** Makes an earlier version current again, and offers to undo that. */
-/** Takes back what one version changed. */
-export function undoVersion(id: number, version: number): Promise<void> {
-  const { datasets } = api()
-  return perform(
-    () => datasets.undo(id, version),
-    ({ version: made, matchedRows }) =>
-      `${plural(matchedRows, 'row')} of version ${version} changed back, as version ${made}.`,
-    ({ version: made }) => datasets.restore(id, made - 1),
-  )
-}
-
-export function restore(id: number, version: number): Promise<void> {
-  const { datasets } = api()
-  return perform(
-    () => datasets.restore(id, version),
-    (made) => `Version ${version} is current again, as version ${made.version}.`,
-    (made) => datasets.restore(id, made.version - 1),
-  )
 }
 
 /** The fields of a patch, in which null stands for an empty text: it removes the field. */

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { api } from '../api.ts'
+import { plural } from '../format.ts'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
 
@@ -16,23 +17,39 @@ interface Change {
   readonly after: Row
 }
 
-/** The rows that were inserted, deleted and, where there is a key, changed from one version to another. */
-export function ChangedRows(props: { readonly id: number; readonly before: number; readonly after: number }) {
-  const { id, before, after } = props
+export interface Compared {
+  readonly id: number
+  readonly before: number
+  readonly after: number
+  /** Whether the dataset has a key. */
+  readonly isKeyed: boolean
+}
+
+/** The rows that were inserted, deleted and changed from one version to another. */
+export function ChangedRows(props: Compared) {
+  const { id, before, after, isKeyed } = props
   const resource = useResource((signal) => changesOf(props, signal), [id, before, after])
   return (
     <Loaded of={resource} label="Comparing the rows">
       {({ names, changes }) => {
         const shown = changes.slice(0, MOST)
-        if (shown.length === 0) return <p>The rows are the same.</p>
+        if (shown.length === 0) return <p>No row has changed.</p>
+        const inserted = inserts(shown)
         return (
           <>
-            {shown.length < changes.length && (
-              <p>
-                The first {MOST} changes; all of them are at{' '}
-                <code>{`GET /datasets/${id}/changes?since=${before}&until=${after}`}</code>.
-              </p>
-            )}
+            <p>
+              {shown.length < changes.length ? (
+                <>
+                  The first {MOST} changes; all of them are at{' '}
+                  <code>{`GET /datasets/${id}/changes?since=${before}&until=${after}`}</code>.
+                </>
+              ) : (
+                `${sentence(shown)}.`
+              )}
+              {!isKeyed &&
+                shown.some(({ what, version }) => what === 'deleted' && inserted.has(version)) &&
+                ' Without a key, nothing says which deleted row became which inserted one.'}
+            </p>
             <PlainTable
               label="Changed rows"
               head={['Version', 'What', ...names]}
@@ -49,6 +66,19 @@ export function ChangedRows(props: { readonly id: number; readonly before: numbe
   )
 }
 
+/** The versions that inserted rows. */
+function inserts(changes: readonly Change[]): Set<string> {
+  return new Set(changes.filter(({ what }) => what === 'inserted').map(({ version }) => version))
+}
+
+/** How many rows were changed, inserted and deleted. */
+function sentence(changes: readonly Change[]): string {
+  const counts = (['changed', 'inserted', 'deleted'] as const)
+    .map((one) => [changes.filter(({ what }) => what === one).length, one] as const)
+    .filter(([count]) => count > 0)
+  return counts.map(([count, one]) => `${plural(count, 'row')} ${one}`).join(', ')
+}
+
 function cell(before: string, after: string): ComponentChildren {
   if (before === after) return after
   return (
@@ -63,10 +93,7 @@ function shownValue(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-async function changesOf(
-  { id, before, after }: { readonly id: number; readonly before: number; readonly after: number },
-  signal: AbortSignal,
-) {
+async function changesOf({ id, before, after }: Compared, signal: AbortSignal) {
   const { datasets } = api()
   // A changed row comes as two, and one more tells whether these are all.
   const [columns, { rows }] = await Promise.all([

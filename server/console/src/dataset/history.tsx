@@ -9,9 +9,10 @@ import { Button } from '../ui/button.tsx'
 import { openDialog } from '../ui/dialog.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
-import { restore, undoVersion } from './actions.tsx'
-import { ChangedRows } from './changed-rows.tsx'
+import { complain } from '../ui/toast.tsx'
+import { ChangedRows, type Compared } from './changed-rows.tsx'
 import type { Exploration } from './exploration.ts'
+import { restore, undoVersion } from './going-back.ts'
 import { Revisions } from './revisions.tsx'
 
 const PAGE = 100
@@ -37,6 +38,9 @@ export function History({ dataset, canWrite }: Exploration) {
           <p class="hint">
             Each change of the rows makes a version. Older ones are kept for some time, and restoring one
             copies no rows: it becomes a new version.
+            {canWrite &&
+              !dataset.key?.length &&
+              ' The newest change can be undone alone; those before it in tables with a key, by which their rows are found.'}
           </p>
           <Revisions dataset={dataset} />
           <PlainTable
@@ -72,11 +76,19 @@ export function History({ dataset, canWrite }: Exploration) {
 function actionsOf({ id, key = [] }: Dataset, version: Version, current: number, canWrite: boolean) {
   const { number, addedRows, removedRows } = version
   const isPast = number !== current
+  const hasChanged = number > 0 && (addedRows !== 0 || removedRows !== 0)
+  // Without a key, only the rows of the newest change are sure to be as it left them.
+  const undo =
+    key.length > 0
+      ? () => undoVersion(id, number)
+      : isPast
+        ? undefined
+        : () => restore(id, number - 1).catch(complain)
   const compare = () =>
     openDialog({
       title: `Version ${number} and version ${current}`,
       wide: true,
-      content: () => <Comparison id={id} before={number} after={current} />,
+      content: () => <Comparison id={id} before={number} after={current} isKeyed={key.length > 0} />,
     })
   return (
     <div key="actions" class="actions">
@@ -86,10 +98,10 @@ function actionsOf({ id, key = [] }: Dataset, version: Version, current: number,
         says="Look"
       />
       {isPast && <Button look="small" to={compare} says="Compare" />}
-      {canWrite && isPast && <Button look="small" to={() => restore(id, number)} says="Restore" />}
-      {canWrite && key.length > 0 && (addedRows !== 0 || removedRows !== 0) && number > 0 && (
-        <Button look="small" to={() => undoVersion(id, number)} says="Undo this change" />
+      {canWrite && isPast && (
+        <Button look="small" to={() => restore(id, number).catch(complain)} says="Restore" />
       )}
+      {canWrite && hasChanged && undo && <Button look="small" to={undo} says="Undo this change" />}
     </div>
   )
 }
@@ -100,8 +112,8 @@ function signed(sign: string, rows: number | null): string {
 
 const FIGURES = ['countdistinct', 'min', 'max'] as const
 
-/** What differs between two versions: the number of rows, the columns, figures of each column, and the rows. */
-function Comparison(props: { readonly id: number; readonly before: number; readonly after: number }) {
+/** What differs between two versions: the number of rows, the rows, the columns and figures of each. */
+function Comparison(props: Compared) {
   const { id, before, after } = props
   const resource = useResource(
     (signal) => Promise.all([figuresOf(id, before, signal), figuresOf(id, after, signal)]),
@@ -109,18 +121,18 @@ function Comparison(props: { readonly id: number; readonly before: number; reado
   )
   return (
     <div class="dialog-body">
+      <ChangedRows {...props} />
       <Loaded of={resource} label="Comparing the versions">
         {([old, now]) => {
           const lines = differences(old, now)
           return (
             <>
-              <p>
+              <p class="hint">
                 {plural(old.rowCount, 'row')} then, {formatCount(now.rowCount)} now.
-                {lines.length === 0 && ' The columns have the same types, extremes and numbers of values.'}
               </p>
               {lines.length > 0 && (
                 <PlainTable
-                  label="Differences"
+                  label="Differences of the columns"
                   head={['Column', 'What', `Version ${before}`, `Version ${after}`]}
                   rows={lines}
                 />
@@ -129,7 +141,6 @@ function Comparison(props: { readonly id: number; readonly before: number; reado
           )
         }}
       </Loaded>
-      <ChangedRows {...props} />
     </div>
   )
 }

@@ -15,6 +15,7 @@ import { ask } from '../ui/form.tsx'
 import { announce, complain } from '../ui/toast.tsx'
 import { addCondition, nextOrder, type View, viewQuery } from '../view/view.ts'
 import { ApplyRefused, type Exploration } from './exploration.ts'
+import { takeBack } from './going-back.ts'
 
 /** The rows, and below them the selected cell in full. */
 export function TableView(props: Exploration) {
@@ -182,7 +183,7 @@ async function editCell(
       const { version, matchedRows } = await datasets.editRows(id, filter, values)
       if (matchedRows === 0)
         throw new Error('The row was changed or deleted in the meantime. Look at it again.')
-      announce(`${plural(matchedRows, 'cell')} changed.`, () => datasets.restore(id, version - 1))
+      announce(`${plural(matchedRows, 'cell')} changed.`, () => takeBack(id, version))
     },
   })
 }

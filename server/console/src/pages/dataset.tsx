@@ -1,9 +1,10 @@
 import { withOptions } from '../../../client/errors.ts'
 import type { Dataset } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { DatasetActions, OPTIONS, restore, showAsSql } from '../dataset/actions.tsx'
+import { DatasetActions, OPTIONS, showAsSql } from '../dataset/actions.tsx'
 import { ColumnsView } from '../dataset/columns-view.tsx'
 import { type CountedDataset, countRows, type Exploration, useExploration } from '../dataset/exploration.ts'
+import { restore } from '../dataset/going-back.ts'
 import { useNews } from '../dataset/news.ts'
 import { TableView } from '../dataset/table-view.tsx'
 import { readConditions } from '../filter/conditions.ts'
@@ -17,6 +18,7 @@ import { SearchBox } from '../ui/field.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
 import { ALL_DATA, DATA, Page, Tabs } from '../ui/page.tsx'
 import { changed, Loaded, lazy, useResource } from '../ui/resource.tsx'
+import { complain } from '../ui/toast.tsx'
 import { ColumnChooser } from '../view/column-chooser.tsx'
 import { viewQuery } from '../view/view.ts'
 
@@ -228,7 +230,7 @@ function PastVersion({ dataset, canWrite }: Exploration) {
       {canWrite && (
         <Button
           look="small"
-          to={() => restore(dataset.id, dataset.version).then(back)}
+          to={() => restore(dataset.id, dataset.version, back).catch(complain)}
           says="Restore this version"
         />
       )}

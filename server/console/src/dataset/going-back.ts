@@ -1,0 +1,50 @@
+import { api } from '../api.ts'
+import { formatCount, plural } from '../format.ts'
+import { ask } from '../ui/form.tsx'
+import { announce, perform } from '../ui/toast.tsx'
+
+/** Takes back what one version changed. */
+export function undoVersion(id: number, version: number): Promise<void> {
+  const { datasets } = api()
+  return perform(
+    () => datasets.undo(id, version),
+    ({ version: made, matchedRows }) =>
+      `${plural(matchedRows, 'row')} of version ${version} changed back, as version ${made}.`,
+    ({ version: made }) => takeBack(id, made),
+  )
+}
+
+/** Makes the version before this one current again, unless others have changed the rows since. */
+export async function takeBack(id: number, version: number): Promise<unknown> {
+  const { datasets } = api()
+  const now = await datasets.get(id)
+  if (now.version !== version)
+    throw new Error(`The rows have changed since, in version ${now.version}. See History.`)
+  return datasets.restore(id, version - 1)
+}
+
+/** Says what changes if an earlier version is restored, and asks; offers to undo it. */
+export async function restore(id: number, number: number, after?: () => void): Promise<void> {
+  const { datasets } = api()
+  const [now, then] = await Promise.all([datasets.get(id), datasets.version(id, number)])
+  const undone =
+    now.version === number + 1
+      ? `The change of version ${now.version} is undone`
+      : `The changes of versions ${number + 1} to ${now.version} are undone`
+  const difference = then.rowCount - (now.rowCount ?? 0)
+  ask({
+    title: `Restore version ${number}?`,
+    text:
+      `The table has ${plural(then.rowCount, 'row')} afterwards, ` +
+      `${difference === 0 ? 'as many as now' : `${formatCount(Math.abs(difference))} ${difference < 0 ? 'fewer' : 'more'} than now`}. ` +
+      `${undone}, for everybody. All versions stay in the history, so this can be undone as well.`,
+    action: 'Restore',
+    async onSubmit() {
+      const made = await datasets.restore(id, number)
+      announce(`Version ${number} is current again, as version ${made.version}.`, () =>
+        takeBack(id, made.version),
+      )
+      after?.()
+    },
+  })
+}
