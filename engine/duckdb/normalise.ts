@@ -157,10 +157,26 @@ function duration(sql: string): string {
   const part = (value: string, unit: string): string =>
     `CASE WHEN ${value} <> 0 THEN ${text(value)} || '${unit}' ELSE '' END`
   const seconds =
-    `CASE WHEN ${micros} <> 0 THEN 'T' || ` +
-    `rtrim(rtrim(${text(`CAST(${micros} AS DECIMAL(25,6)) / 1000000`)}, '0'), '.') || 'S' ` +
+    `CASE WHEN ${micros} <> 0 THEN ${secondsText(micros)} ` +
     `WHEN ${months} = 0 AND ${days} = 0 THEN 'T0S' ELSE '' END`
   return `CASE WHEN ${sql} IS NOT NULL THEN 'P' || ${part(months, 'M')} || ${part(days, 'D')} || ${seconds} END`
+}
+
+/** The part of a duration for its microseconds: `T-0.5S`. DuckDB's `/` would make a double of them. */
+function secondsText(micros: string): string {
+  const size = `abs(CAST(${micros} AS HUGEINT))`
+  const fraction = `rtrim(lpad(${text(`${size} % 1000000`)}, 6, '0'), '0')`
+  return (
+    `'T' || CASE WHEN ${micros} < 0 THEN '-' ELSE '' END || ${text(`${size} // 1000000`)} || ` +
+    `CASE WHEN ${micros} % 1000000 = 0 THEN '' ELSE '.' || ${fraction} END || 'S'`
+  )
+}
+
+/** Numbers of a unit of Arrow as durations; those of nanoseconds are cut to the microsecond that they belong to. */
+export function durationOf(unit: 'SECOND' | 'MILLISECOND' | 'MICROSECOND' | 'NANOSECOND', sql: string): string {
+  const factor = { SECOND: 1_000_000, MILLISECOND: 1000, MICROSECOND: 1, NANOSECOND: 0 }[unit]
+  const micros = factor === 0 ? microsOf(sql) : `CAST(${sql} AS HUGEINT) * ${factor}`
+  return `'P' || ${secondsText(`(${micros})`)}`
 }
 
 /**

@@ -21,7 +21,7 @@ export interface FileMetadata {
 export const METADATA_KEY = 'parquetry'
 
 const DATASET_FIELDS = ['description', ...Object.keys(LONGEST_METADATA)] as (keyof DatasetMetadata)[]
-export const COLUMN_FIELDS = ['title', 'description', 'unit'] as const
+const COLUMN_FIELDS = ['title', 'description', 'unit'] as const
 
 /**
  * The JSON text for a file; undefined if nothing is written down.

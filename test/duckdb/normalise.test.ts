@@ -72,6 +72,9 @@ describe('single values', () => {
     ["INTERVAL '0 days'", 'string', 'PT0S'],
     ["INTERVAL '14 months -3 days 100 hours 1.25 seconds'", 'string', 'P14M-3DT360001.25S'],
     ["INTERVAL '-0.5 seconds'", 'string', 'PT-0.5S'],
+    ["INTERVAL '-0.000001 seconds'", 'string', 'PT-0.000001S'],
+    ['to_microseconds(9007199254740993)', 'string', 'PT9007199254.740993S'],
+    ['to_microseconds(-9223372036854775808)', 'string', 'PT-9223372036854.775808S'],
     ["INTERVAL '10 seconds'", 'string', 'PT10S'],
   ])('%s', async (expression, type, value) => {
     const column = await normalised(expression)

@@ -77,6 +77,23 @@ describe('files as other programs write them', () => {
     expect([shape, values.flat()]).toEqual([['b: boolean'], ['false', 'true', null, 'true']])
   })
 
+  test.each(['parquet', 'arrow'] as const)('durations are text: %s', async (format) => {
+    const file = fixture(`durations.${format}`)
+    expect(await bench.refusal(format, file)).toContain('Row 4, column "ns": the time is finer')
+    const { values } = await bench.read(format, file, { options: { nanoseconds: 'truncate' } })
+    expect(values).toEqual([
+      ['PT3600S', 'PT1.5S', 'PT0.000001S', 'PT0.000001S'],
+      [null, null, null, null],
+      ['PT-1S', 'PT-0.001S', 'PT-0.000001S', 'PT-0.000001S'],
+      ['PT9223372036854775807S', 'PT9223372036854775.807S', 'PT9223372036854.775807S', 'PT9223372036.854775S'],
+    ])
+  })
+
+  test('durations in lists of Parquet, which have no unit there, are refused', async () => {
+    const refusal = await bench.refusal('parquet', fixture('durations-within.parquet'))
+    expect(refusal).toContain('Column "in" has durations within it')
+  })
+
   test('intervals of months, days and nanoseconds are text', async () => {
     const { values } = await bench.read('arrow', fixture('intervals.arrow'))
     expect(values.map(([, text]) => text)).toEqual(['P14M3DT1.5S', null, 'PT0S', 'P-1MT-0.000001S'])

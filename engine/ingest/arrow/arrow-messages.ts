@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { DictionaryBatch } from 'apache-arrow/fb/dictionary-batch'
+import { Duration } from 'apache-arrow/fb/duration'
 import type { Field } from 'apache-arrow/fb/field'
 import { Footer } from 'apache-arrow/fb/footer'
 import { Int } from 'apache-arrow/fb/int'
@@ -8,6 +9,7 @@ import { Message } from 'apache-arrow/fb/message'
 import { MessageHeader } from 'apache-arrow/fb/message-header'
 import { RecordBatch } from 'apache-arrow/fb/record-batch'
 import { Schema } from 'apache-arrow/fb/schema'
+import { TimeUnit } from 'apache-arrow/fb/time-unit'
 import { Type } from 'apache-arrow/fb/type'
 import { ByteBuffer, Encoding } from 'flatbuffers'
 import { readExactly } from '../../parquet/parquet-file.ts'
@@ -141,6 +143,38 @@ export function verifyMessage(metadata: Uint8Array): MessageHead {
     verifyBatch(message.header(new DictionaryBatch())?.data(), bodyLength)
   }
   return { bodyLength }
+}
+
+/** A column in the schema that Arrow's libraries leave in a Parquet file. */
+export interface ArrowField {
+  readonly name: string
+  readonly metadata: ReadonlyMap<string, string>
+  /** The unit of its durations, which Parquet holds as whole numbers; `within` if lists or the like have them. */
+  readonly durations: keyof typeof TimeUnit | 'within' | undefined
+}
+
+/** The columns of a schema. @throws as `verifyMessage` does */
+export function schemaFields(metadata: Uint8Array): ArrowField[] {
+  verifyMessage(metadata)
+  const schema = Message.getRootAsMessage(new ByteBuffer(metadata)).header(new Schema()) as Schema
+  return [...items(schema.fieldsLength(), (index) => schema.fields(index))].map((field) => ({
+    name: field.name() ?? '',
+    metadata: new Map(
+      [...items(field.customMetadataLength(), (index) => field.customMetadata(index))].map((pair) => [
+        pair.key() ?? '',
+        pair.value() ?? '',
+      ]),
+    ),
+    durations: durationsOf(field),
+  }))
+}
+
+function durationsOf(field: Field): ArrowField['durations'] {
+  if (field.typeType() === Type.Duration) {
+    return TimeUnit[(field.type(new Duration()) as Duration).unit()] as keyof typeof TimeUnit
+  }
+  const inner = [...items(field.childrenLength(), (index) => field.children(index))]
+  return inner.some((child) => durationsOf(child) !== undefined) ? 'within' : undefined
 }
 
 /**

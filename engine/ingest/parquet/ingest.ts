@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
-import { NOT_MICROSECONDS, normaliseParquetColumn } from '../../duckdb/normalise.ts'
+import { durationOf, NOT_MICROSECONDS, normaliseParquetColumn } from '../../duckdb/normalise.ts'
 import { valueText } from '../../duckdb/value-text.ts'
 import { EngineError } from '../../errors.ts'
 import { contentOf, FIELD, numberOf, type Pairs, pairsOf } from '../../parquet/footer.ts'
@@ -9,11 +9,12 @@ import { readParts } from '../../parquet/read-parts.ts'
 import { type SchemaElement, schemaOf } from '../../parquet/schema.ts'
 import { readListHead, readStruct, type Struct } from '../../parquet/thrift.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
-import { COLUMN_FIELDS, filledColumns, readMetadata } from '../../types/file-metadata.ts'
+import { filledColumns, readMetadata } from '../../types/file-metadata.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
 import { unpacksTooLarge } from '../file.ts'
 import { measure, writePart } from '../parts/part.ts'
 import { widened } from '../parts/parts.ts'
+import type { ArrowField } from '../arrow/arrow-messages.ts'
 import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
 import {
   isLocalTime,
@@ -26,6 +27,7 @@ import {
 } from '../targets.ts'
 import {
   badTime,
+  durationsWithin,
   FINEST,
   malformed,
   missingValue,
@@ -82,7 +84,7 @@ async function ingest(
   const given = await parquetColumns(duck, footer, fields, request, file)
   await refuseManyValues(request.file, size.rows * given.length)
   await comparePages(request.file, footer, request.signal)
-  const metadata = readMetadata(pairs, fields)
+  const metadata = readMetadata(pairs, new Map([...fields].map(([name, { metadata }]) => [name, metadata])))
   const names = given.map(({ name }) => name)
   const types = given.map(({ type }) => type)
   const targets = filledColumns(layColumns(known, names, types), metadata)
@@ -105,7 +107,7 @@ async function ingest(
   if (rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   request.onProgress?.({ bytes: size.bytes, rows: part.rows })
   const reasons = targets.map(({ source }) =>
-    periodReason(fields.get(names[source ?? -1] ?? '') ?? new Map()),
+    periodReason(fields.get(names[source ?? -1] ?? '')?.metadata ?? new Map()),
   )
   return { ...part, columns, rawBytes, reasons, metadata: metadata.dataset, unnamed: unnamedIn(targets) }
 }
@@ -156,9 +158,16 @@ async function parquetColumns(
       const whole = `(NOT isfinite(p${index}) OR epoch_ns(p${index}) % 1000 = 0)`
       return { name, type: 'timestamp', sql: `CAST(p${index} AS TIMESTAMP)`, saysJson, whole }
     }
-    const period = duckType === 'BIGINT' ? periodsIn(fields.get(name) ?? new Map()) : undefined
+    const field = fields.get(name)
+    const period = duckType === 'BIGINT' && field ? periodsIn(field.metadata) : undefined
     if (period) return { name, type: period.type, sql: periodSql(period, `p${index}`), saysJson }
-    if (duckType === 'TINYINT' && fields.get(name)?.get('ARROW:extension:name') === 'arrow.bool8')
+    if (field?.durations === 'within') throw durationsWithin(name)
+    if (field?.durations && duckType === 'BIGINT') {
+      const isFine = field.durations === 'NANOSECOND' && request.options?.nanoseconds !== 'truncate'
+      const whole = isFine ? `p${index} % 1000 = 0` : undefined
+      return { name, type: 'string', sql: durationOf(field.durations, `p${index}`), saysJson, whole }
+    }
+    if (duckType === 'TINYINT' && field?.metadata.get('ARROW:extension:name') === 'arrow.bool8')
       return { name, type: 'boolean', sql: `p${index} <> 0`, saysJson }
     const column = normaliseParquetColumn(duckType, `p${index}`)
     const inside = column.type === 'json' ? everyLeaf(duckType, `p${index}`, leafInRange) : undefined
@@ -262,28 +271,19 @@ function isOfType(
 const ARROW_SCHEMA = 'ARROW:schema'
 const MARKER_BYTES = 8
 
-/** The metadata of the fields of Arrow's schema, by their names. */
-type Fields = ReadonlyMap<string, ReadonlyMap<string, string>>
-
-/** What is looked for in that schema: words about columns, and types that Parquet does not have. */
-const LOOKED_FOR = [...COLUMN_FIELDS, 'pandas.period', 'arrow.bool8']
+/** What Arrow's schema says about columns, by their names. */
+type Fields = ReadonlyMap<string, ArrowField>
 
 /** @throws EngineError `invalid_upload` for integers of 128 bits, which polars writes as bytes */
 async function fieldsOf(pairs: Pairs, elements: readonly SchemaElement[]): Promise<Fields> {
   const message = Buffer.from(pairs.get(ARROW_SCHEMA) ?? '', 'base64').subarray(MARKER_BYTES)
-  const bytes = new Set(elements.filter(({ isBytes16 }) => isBytes16).map(({ column }) => column))
-  // Loading apache-arrow takes a while, and few files describe their columns.
-  if (bytes.size === 0 && !LOOKED_FOR.some((word) => message.includes(word))) return new Map()
-  const { Message } = await import('apache-arrow')
-  const { verifyMessage } = await import('../arrow/arrow-messages.ts')
+  if (message.length === 0) return new Map()
+  const { schemaFields } = await import('../arrow/arrow-messages.ts')
   try {
-    verifyMessage(message)
-    const decoded = Message.decode(message)
-    if (!decoded.isSchema()) return new Map()
-    return new Map(decoded.header().fields.map(({ name, metadata }) => [name, metadata]))
+    return new Map(schemaFields(message).map((field) => [field.name, field]))
   } catch (error) {
     const { column } = (error instanceof EngineError && error.details) || {}
-    if (elements.some((one) => one.isColumn && one.name === column && bytes.has(one.column))) throw error
+    if (elements.some(({ isColumn, name, isBytes16 }) => isColumn && name === column && isBytes16)) throw error
     // The rows are read without this schema, so a damaged one is no reason to refuse them.
     return new Map()
   }

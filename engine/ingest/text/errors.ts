@@ -148,6 +148,13 @@ export const outOfRangeInside = cellError(
     'decimals have no more digits than their type, and variants have no NaN and no infinity.',
 )
 
+/** For Parquet, where only the schema of Arrow says that whole numbers are durations. */
+export function durationsWithin(column: string): EngineError {
+  const what = 'has durations within it, which Parquet holds as whole numbers without a unit'
+  const hint = 'Send the file as Arrow, or the durations as text or in a column of their own'
+  return malformed(`Column ${JSON.stringify(column)} ${what}. ${hint}.`, { column })
+}
+
 function cellError(what: string): (row: number, column: string) => EngineError {
   return (row, column) => badCell(row, column, what)
 }
