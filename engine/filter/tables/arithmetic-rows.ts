@@ -126,15 +126,24 @@ const integerOver =
     return by?.kind === 'number' && by.digits !== -1n ? sql : fallible(sql)
   }
 
+/** As many digits a double carries without loss. */
+const DOUBLE_DIGITS = 15
+
 /**
- * The quotient of two decimals has a floating scale: fifteen digits, which a double carries without loss. Rounding to
- * them keeps 3.30 div 3 equal to 1.1, which binary division alone misses by one unit in the last place. This is for
- * DuckDB only, because Trino's format() cuts digits in another way.
+ * The quotient of two decimals has a floating scale: fifteen digits. Rounding to them keeps 3.30 div 3 equal to 1.1,
+ * which binary division alone misses by one unit in the last place. A dividend of more digits would lose some. This is
+ * for DuckDB only, because Trino's format() cuts digits in another way.
  */
 const decimalQuotient: Rendering = ([a, b], { types }) => {
-  const quotient = over(converted(a!, types[0]!, TYPE.double), converted(b!, types[1]!, TYPE.double))
-  return asDouble(call('printf', atom("'%.15g'"), quotient))
+  const [dividend, divisor] = [converted(a!, types[0]!, TYPE.double), converted(b!, types[1]!, TYPE.double)]
+  const quotient = over(dividend, divisor)
+  const most = atom(`1e${DOUBLE_DIGITS - asDecimal(types[0]!).scale}`)
+  const rounded = asDouble(call('printf', atom("'%.15g'"), quotient))
+  return caseWhen([[comparison(call('abs', dividend), '<', most), rounded]], quotient)
 }
+
+/** The double that is nearest to the quotient, of integers up to 2^53. */
+const doubleQuotient: Rendering = ([a, b]) => over(asDouble(a!), asDouble(b!))
 
 /** Whether a divisor of zero makes the request fail, rather than give INF. A literal zero is refused before it runs. */
 export function zeroFails(operator: ArithmeticOperator, dividend: ValueType): boolean {
@@ -181,7 +190,7 @@ export const ARITHMETIC: Readonly<Record<ArithmeticOperator | '-', readonly Over
     ...divideDuration,
   ],
   divby: [
-    of(['integer', 'integer'], TYPE.double, decimalQuotient, null),
+    of(['integer', 'integer'], TYPE.double, doubleQuotient, null),
     of(['decimal', 'decimal'], TYPE.double, decimalQuotient, null),
     ofDoubles,
     ...divideDuration,

@@ -68,11 +68,14 @@ function zeroless<T>(divisor: Value, compute: () => T): T {
   return compute()
 }
 
-/** Doubles divide as IEEE has it; the quotient of other numbers has fifteen digits. */
+/** Doubles and integers divide as IEEE has it; the quotient of decimals of at most fifteen digits has fifteen. */
 function quotient(a: Value, b: Value, types: readonly Type[]): number {
   const result = toDouble(a) / toDouble(b)
   // Zero keeps its sign, which its digits don't have.
-  const exact = types.includes('double') || result === 0 || !Number.isFinite(result)
+  const [x, y] = types.map((type) => decimalType(type))
+  const isLong = Math.abs(toDouble(a)) >= 10 ** (15 - Math.max(x!.scale, y!.scale))
+  const isExact = types.includes('double') || types.every((type) => type === 'integer') || isLong
+  const exact = isExact || result === 0 || !Number.isFinite(result)
   return exact ? result : Number(result.toPrecision(15))
 }
 
