@@ -173,7 +173,10 @@ function secondsText(micros: string): string {
 }
 
 /** Numbers of a unit of Arrow as durations; those of nanoseconds are cut to the microsecond that they belong to. */
-export function durationOf(unit: 'SECOND' | 'MILLISECOND' | 'MICROSECOND' | 'NANOSECOND', sql: string): string {
+export function durationOf(
+  unit: 'SECOND' | 'MILLISECOND' | 'MICROSECOND' | 'NANOSECOND',
+  sql: string,
+): string {
   const factor = { SECOND: 1_000_000, MILLISECOND: 1000, MICROSECOND: 1, NANOSECOND: 0 }[unit]
   const micros = factor === 0 ? microsOf(sql) : `CAST(${sql} AS HUGEINT) * ${factor}`
   return `'P' || ${secondsText(`(${micros})`)}`

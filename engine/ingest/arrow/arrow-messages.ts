@@ -131,7 +131,7 @@ interface MessageHead {
 }
 
 /** Checks a message's metadata. @throws RangeError if an offset or a count goes beyond the metadata or the body */
-export function verifyMessage(metadata: Uint8Array): MessageHead {
+function verifyMessage(metadata: Uint8Array): MessageHead {
   const message = Message.getRootAsMessage(new CheckedBuffer(metadata))
   const bodyLength = count(message.bodyLength())
   verifyPairs(message)

@@ -11,10 +11,10 @@ import { readListHead, readStruct, type Struct } from '../../parquet/thrift.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
 import { filledColumns, readMetadata } from '../../types/file-metadata.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
+import type { ArrowField } from '../arrow/arrow-messages.ts'
 import { unpacksTooLarge } from '../file.ts'
 import { measure, writePart } from '../parts/part.ts'
 import { widened } from '../parts/parts.ts'
-import type { ArrowField } from '../arrow/arrow-messages.ts'
 import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
 import {
   isLocalTime,
@@ -283,7 +283,8 @@ async function fieldsOf(pairs: Pairs, elements: readonly SchemaElement[]): Promi
     return new Map(schemaFields(message).map((field) => [field.name, field]))
   } catch (error) {
     const { column } = (error instanceof EngineError && error.details) || {}
-    if (elements.some(({ isColumn, name, isBytes16 }) => isColumn && name === column && isBytes16)) throw error
+    if (elements.some(({ isColumn, name, isBytes16 }) => isColumn && name === column && isBytes16))
+      throw error
     // The rows are read without this schema, so a damaged one is no reason to refuse them.
     return new Map()
   }
