@@ -124,8 +124,7 @@ function normaliseScalar(name: string, sql: string): NormalisedColumn {
     case 'JSON':
       return { type: 'json', sql: text(sql) }
     case 'VARIANT':
-      // DuckDB 1.5 casts null to the JSON text `null`, 2.0 doesn't.
-      return { type: 'json', sql: `CASE WHEN ${sql} IS NOT NULL THEN ${text(`CAST(${sql} AS JSON)`)} END` }
+      return { type: 'json', sql: variantJson(sql) }
     case 'INTERVAL':
       return { type: 'string', sql: duration(sql) }
     default:
@@ -216,6 +215,7 @@ function nestedJson(type: DuckType, sql: string, depth: number): string {
       return `CASE CAST(union_tag(${sql}) AS VARCHAR) ${cases.join(' ')} END`
     }
     case 'scalar':
+      if (type.name === 'VARIANT') return variantJson(sql)
       return type.name === 'JSON' ? text(sql) : text(scalarJson(type.name, sql))
     case 'decimal':
       return decimalText(type, sql)
@@ -224,6 +224,55 @@ function nestedJson(type: DuckType, sql: string, depth: number): string {
     default:
       return type satisfies never
   }
+}
+
+/** Lists and objects within a VARIANT are written to this depth, because an SQL expression has no recursion. */
+const VARIANT_LEVELS = 16
+
+/** The error of a VARIANT with more of them. */
+export const VARIANT_TOO_DEEP = `VARIANT with more than ${VARIANT_LEVELS} levels of lists and objects`
+
+/** What DuckDB casts to JSON in other forms than ours: how `variant_typeof` begins, and the type to read it as. */
+const VARIANT_TYPES = [
+  ['FLOAT', 'FLOAT'],
+  ['DOUBLE', 'DOUBLE'],
+  ['BLOB', 'BLOB'],
+  ['INTERVAL', 'INTERVAL'],
+  ['TIMESTAMP_MICROS_TZ', 'TIMESTAMPTZ'],
+  ['TIMESTAMP_NANOS_TZ', 'TIMESTAMPTZ'],
+  ['TIMESTAMP_NANOS', 'TIMESTAMP_NS'],
+  ['TIMESTAMP_', 'TIMESTAMP'],
+] as const
+
+/**
+ * The same for a VARIANT, in which each value has a type of its own. It begins as a list of the value alone; each level
+ * replaces the lists and objects in it by their values and the texts between these, so that the length of the SQL grows
+ * with the number of levels, and not with its power.
+ */
+function variantJson(sql: string): string {
+  const part = (json: string, value = 'NULL') => `{'text': ${json}, 'value': CAST(${value} AS VARIANT)}`
+  const is = (name: string) => `starts_with(variant_typeof(part.value), '${name}')`
+  const within = (value: string, key = "''") => {
+    const json = `CASE WHEN index > 1 THEN ',' ELSE '' END || ${key} || CASE WHEN ${value} IS NULL THEN 'null' ELSE '' END`
+    return `lambda item, index: [${part(json)}, ${part("''", value)}]`
+  }
+  const items = `list_transform(CAST(part.value AS VARIANT[]), ${within('item')})`
+  const fields =
+    `list_transform(map_entries(CAST(part.value AS MAP(VARCHAR, VARIANT))), ` +
+    `${within('item.value', `${text('to_json(item.key)')} || ':'`)})`
+  const replaced =
+    `CASE WHEN ${is('ARRAY(')} THEN [${part("'['")}] || flatten(${items}) || [${part("']'")}] ` +
+    `WHEN ${is('OBJECT(')} THEN [${part("'{'")}] || flatten(${fields}) || [${part("'}'")}] ELSE [part] END`
+  let parts = `[${part("''", sql)}]`
+  for (let level = 0; level < VARIANT_LEVELS; level++)
+    parts = `flatten(list_transform(${parts}, lambda part: ${replaced}))`
+  const cases = VARIANT_TYPES.map(
+    ([name, type]) => `WHEN ${is(name)} THEN ${text(scalarJson(type, `CAST(part.value AS ${type})`))}`,
+  )
+  const written =
+    `CASE WHEN part.value IS NULL THEN part.text WHEN ${is('ARRAY(')} OR ${is('OBJECT(')} ` +
+    `THEN error(${quoteLiteral(VARIANT_TOO_DEEP)}) ${cases.join(' ')} ELSE ${text('CAST(part.value AS JSON)')} END`
+  return `CASE WHEN ${sql} IS NOT NULL THEN array_to_string(list_transform(${parts}, lambda part: ${written}), '') END`
 }
 
 /** The key of a map as text: names of objects in JSON are text, whatever the type of the keys is. */
@@ -242,8 +291,6 @@ function scalarJson(name: string, sql: string): string {
       const special = `to_json(${specialText(sql)})`
       return `CASE WHEN isfinite(${sql}) THEN ${finiteText(sql)} WHEN ${sql} IS NOT NULL THEN ${special} END`
     }
-    case 'VARIANT':
-      return `CAST(${sql} AS JSON)`
     default:
       return `to_json(${ownText(name, sql) ?? sql})`
   }

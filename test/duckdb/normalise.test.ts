@@ -126,6 +126,46 @@ describe('nested values', () => {
   })
 })
 
+describe('values of a VARIANT are written as elsewhere within JSON', () => {
+  const levels = (count: number) => '['.repeat(count) + ']'.repeat(count)
+
+  it.each([
+    ["'null'", '"null"'],
+    [`'{"a":1}'`, String.raw`"{\"a\":1}"`],
+    ['18446744073709551615::UBIGINT', '18446744073709551615'],
+    ['1.50::DECIMAL(38,2)', '1.50'],
+    ['5::DOUBLE', '5'],
+    ["['NaN'::DOUBLE, '-inf', NULL, 1e300]", '["NaN","-INF",null,1e+300]'],
+    ['0.1::FLOAT', '0.10000000149011612'],
+    [String.raw`'\x00\xFF'::BLOB`, '"AP8="'],
+    ["INTERVAL '1 day'", '"P1D"'],
+    [
+      "[TIMESTAMP '2024-01-31 10:20:30', TIMESTAMP '1969-12-31 23:59:59.999999']",
+      '["2024-01-31T10:20:30","1969-12-31T23:59:59.999999"]',
+    ],
+    ["TIMESTAMP_NS '1969-12-31 23:59:59.123456789'", '"1969-12-31T23:59:59.123456789"'],
+    ["TIMESTAMPTZ '2024-01-31 10:20:30.5+02'", '"2024-01-31T08:20:30.5Z"'],
+    ["{'d': DATE '2024-01-31', 't': TIME '10:20:30.5'}", '{"d":"2024-01-31","t":"10:20:30.5"}'],
+    [
+      `{'a"': [{'b': [NULL, {'c': 2::DOUBLE}]}, {'b': []}]}`,
+      String.raw`{"a\"":[{"b":[null,{"c":2}]},{"b":[]}]}`,
+    ],
+    ['NULL', null],
+    ['[NULL]', '[null]'],
+    [`'${levels(16)}'::JSON`, levels(16)],
+  ])('%s', async (expression, json) => {
+    expect((await normalised(`${expression}::VARIANT`)).value).toBe(json)
+  })
+
+  it('are so within other values', async () => {
+    expect((await normalised("[{'v': [1::DOUBLE]::VARIANT}, NULL]")).value).toBe('[{"v":[1]},null]')
+  })
+
+  it('are an error where there are more levels than can be written', async () => {
+    await expect(normalised(`'${levels(17)}'::JSON::VARIANT`)).rejects.toThrow('more than 16 levels')
+  })
+})
+
 describe('numbers within nested values keep all digits', () => {
   it.each([
     ["{'a': 99999999999999.99999::DECIMAL(19,5), 'b': 1.5::FLOAT}", '{"a":99999999999999.99999,"b":1.5}'],

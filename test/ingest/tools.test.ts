@@ -147,12 +147,30 @@ describe('files as other programs write them', () => {
     }
     expect(await read('variant')).toEqual([
       ...['a: json', '{"a":1,"b":[true,null]}', '5', '"text"', null, '1.50', '"2024-01-31"'],
-      '"2024-01-31 10:20:30"',
+      '"2024-01-31T10:20:30"',
     ])
     expect(await read('geometry')).toEqual(['a: string', 'POINT (1 2)', null])
     expect(await read('time-ns-whole')).toEqual(['a: time', '10:20:30.123456', null])
     expect(await bench.refusal('parquet', fixture('duckdb-2-time-ns.parquet'))).toContain(
       'Row 1, column "a": the time is finer than a microsecond.',
+    )
+  })
+
+  test('files of DuckDB 1.5 with VARIANT', async () => {
+    const write = async (value: string) => {
+      const file = bench.path()
+      await bench.query(`COPY (SELECT (${value})::VARIANT AS a FROM range(2)) TO '${file}' (FORMAT parquet)`)
+      return readFileSync(file)
+    }
+    const { shape, values } = await bench.read(
+      'parquet',
+      await write("{'t': TIMESTAMP '2024-01-31 10:20:30', 'x': [5::DOUBLE, 'NaN'], 'b': '\\x00\\xFF'::BLOB}"),
+    )
+    expect(shape).toEqual(['a: json'])
+    expect(values.flat()).toEqual(Array(2).fill('{"b":"AP8=","t":"2024-01-31T10:20:30","x":[5,"NaN"]}'))
+    const deep = `'${'['.repeat(17)}${']'.repeat(17)}'::JSON`
+    expect(await bench.refusal('parquet', await write(deep))).toContain(
+      'The Parquet file holds a VARIANT with more than 16 levels of lists and objects. Write the column as JSON text.',
     )
   })
 

@@ -1,6 +1,11 @@
 import { stat } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
-import { durationOf, NOT_MICROSECONDS, normaliseParquetColumn } from '../../duckdb/normalise.ts'
+import {
+  durationOf,
+  NOT_MICROSECONDS,
+  normaliseParquetColumn,
+  VARIANT_TOO_DEEP,
+} from '../../duckdb/normalise.ts'
 import { valueText } from '../../duckdb/value-text.ts'
 import { EngineError } from '../../errors.ts'
 import { contentOf, FIELD, numberOf, type Pairs, pairsOf } from '../../parquet/footer.ts'
@@ -349,6 +354,10 @@ const KNOWN_ERRORS: readonly (readonly [RegExp, string])[] = [
   [
     /too small to be a Parquet file|No magic bytes/i,
     'The file is not a Parquet file, or is cut off: the bytes PAR1 are missing at its end.',
+  ],
+  [
+    new RegExp(VARIANT_TOO_DEEP),
+    `The Parquet file holds a ${VARIANT_TOO_DEEP}. Write the column as JSON text.`,
   ],
   [/at least one non-root column/, 'The Parquet file has no columns.'],
   [/encrypt/i, 'The Parquet file is encrypted.'],

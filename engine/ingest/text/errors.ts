@@ -145,7 +145,7 @@ export const missingValue = cellError('a value is missing, but the column is not
 /** For a nested value that contains one out of its type's range. */
 export const outOfRangeInside = cellError(
   'a value within it is out of range. Dates are of the years 1 to 9999, times from 00:00:00 to 23:59:59.999999, ' +
-    'decimals have no more digits than their type, and variants have no NaN and no infinity.',
+    'and decimals have no more digits than their type.',
 )
 
 /** For Parquet, where only the schema of Arrow says that whole numbers are durations. */
