@@ -16,7 +16,7 @@ const PARAMETER = 'ticket'
 const TICKET = new RegExp(`[?&]${PARAMETER}=(\\d+)\\.(\\d+)\\.(\\d+)\\.(\\d+)\\.([\\w-]+)$`)
 
 /** Matches the path of a link to all rows of a dataset in one format, which can also end in the name of a file. */
-const WHOLE_DATASET = /^(.*)\/datasets\/(\d+)\/data\?\$format=([a-z]+)$/
+const WHOLE_DATASET = /^(.*)\/datasets\/(\d+)\/data\?\$format=([a-z-]+)$/
 
 /**
  * The address that is signed for one that ends in the name of a file: `/d/ticket=…/3/data.parquet` is

@@ -46,14 +46,15 @@ export function text(value: unknown): string {
   return JSON.stringify(value, (_key, one) => (typeof one === 'bigint' ? String(one) : one))
 }
 
-const DIGITS = /^-?\d+(?:\.\d+)?$/
+/** Matches numbers that are text in JSON: those of many digits, NaN and the infinities. */
+const AS_TEXT = /^(?:-?\d+(?:\.\d+)?|NaN|-?INF)$/
 
-/** Rows whose numbers are text in all rows of a column where they are in one: no number in JSON holds all their digits. */
+/** Rows whose numbers are text in all rows of a column where they are in one. */
 export function inOneKind(rows: readonly Record<string, unknown>[]): readonly Record<string, unknown>[] {
   const [long, other] = [new Set<string>(), new Set<string>()]
   for (const row of rows) {
     for (const [name, value] of Object.entries(row)) {
-      if (typeof value === 'bigint' || (typeof value === 'string' && DIGITS.test(value))) long.add(name)
+      if (typeof value === 'bigint' || (typeof value === 'string' && AS_TEXT.test(value))) long.add(name)
       else if (value !== null && typeof value !== 'number') other.add(name)
     }
   }

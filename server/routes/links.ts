@@ -12,7 +12,7 @@ const YEAR_SECONDS = 366 * 86_400
 
 /** Matches the addresses for which links can be made: rows of a dataset or of a provider's series. */
 const EXPORT =
-  /^\/(?:(?:datasets\/\d+|d(?:\/[^/?#]+){2,3})\/data|d(?:\/[^/?#]+){2,3}\.[a-z]+|providers\/[^/?#]+\/series\/[^?#]+)(?:\?[^#]*)?$/
+  /^\/(?:(?:datasets\/\d+|d(?:\/[^/?#]+){2,3})\/data|d(?:\/[^/?#]+){2,3}\.[a-z-]+|providers\/[^/?#]+\/series\/[^?#]+)(?:\?[^#]*)?$/
 
 /** Segments that lead out of a path. A proxy may resolve them, also encoded, before it passes a link on. */
 const DOTS = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i

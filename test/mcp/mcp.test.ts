@@ -99,11 +99,16 @@ describe.each([
   })
 
   test('numbers that are text in one row, for all their digits, are text in each', async () => {
-    const sql = `SELECT * FROM (VALUES (1, 1.5, 1.5::DECIMAL(38,9), 'a'), (9007199254740993, 2, 12345678901234567890.123456789, '7'))
-      AS t(long, small, exact, text)`
+    const sql = `SELECT * FROM (VALUES
+      (1, 1.5, 1.5::DECIMAL(38,9), 'a', 2::DOUBLE, 2::DOUBLE, NULL),
+      (9007199254740993, 2, 12345678901234567890.123456789, '7', 'NaN', 1e300, 5::DOUBLE))
+      AS t(long, small, exact, text, nan, huge, whole)`
     expect((await ask(agent, 'run_sql', { sql })).rows).toEqual([
-      { long: '1', small: 1.5, exact: '1.5', text: 'a' },
-      { long: '9007199254740993', small: 2, exact: '12345678901234567890.123456789', text: '7' },
+      { long: '1', small: 1.5, exact: '1.5', text: 'a', nan: '2', huge: 2, whole: null },
+      {
+        ...{ long: '9007199254740993', small: 2, exact: '12345678901234567890.123456789', text: '7' },
+        ...{ nan: 'NaN', huge: 1e300, whole: 5 },
+      },
     ])
   })
 

@@ -56,6 +56,8 @@ test('a link to all rows in one format has an address that ends in the name of a
   expect((await at.call(ada, 'GET', '/links')).json()[0]).toMatchObject({ fileUrl })
   expect(await make('/d/files/files.csv?$top=1')).not.toHaveProperty('fileUrl')
   expect(await make(`/datasets/${named}/data`)).not.toHaveProperty('fileUrl')
+  const arrow = await at.call(undefined, 'GET', (await make('/d/files/files.arrow-file')).fileUrl)
+  expect([arrow.statusCode, arrow.body.slice(0, 6)]).toEqual([200, 'ARROW1'])
 })
 
 test('an address that ends in the name of a file is as narrow as its link', async () => {
