@@ -222,7 +222,7 @@ export function parametersOf<Table extends OptionTable>(table: Table): OptionPar
 }
 
 /** A JSON merge patch (RFC 7396): fields to change, and null for those to remove. */
-export const MERGE_PATCH = 'application/merge-patch+json'
+const MERGE_PATCH = 'application/merge-patch+json'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

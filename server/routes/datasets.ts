@@ -10,7 +10,7 @@ import type {
 import { VERSION } from '../../engine/options.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
-import { MERGE_PATCH, pageOf, parameters, parametersOf } from '../http/input.ts'
+import { pageOf, parameters, parametersOf } from '../http/input.ts'
 import { empty, errors, made, NOT_MODIFIED, tagged } from '../openapi/describe.ts'
 import {
   COLUMN,
@@ -54,9 +54,8 @@ const PATCH_DATASET = {
   operationId: 'patchDataset',
   summary: 'Change fields of a dataset, or move it to another repository',
   description:
-    'A JSON merge patch: fields that you leave out do not change, and null removes a field. A dataset keeps its ' +
+    'A JSON merge patch, also as `application/merge-patch+json`: fields that you leave out do not change, and null removes a field. A dataset keeps its ' +
     'id, rows and versions when it moves.',
-  consumes: [MERGE_PATCH, 'application/json'],
   body: DATASET_PATCH,
   response: {
     200: tagged(DATASET, 'The dataset, changed.'),

@@ -3,7 +3,6 @@ import type { Repository as EngineRepository, Handle } from '../../engine/index.
 import type { RepositoryAccess } from '../accounts/access.ts'
 import { ServerError } from '../http/errors.ts'
 import { recordTag, requireMatch } from '../http/headers.ts'
-import { MERGE_PATCH } from '../http/input.ts'
 import { empty, errors, json, made, tagged } from '../openapi/describe.ts'
 import type { Repository, RepositoryPatch } from '../records/index.ts'
 import {
@@ -40,9 +39,8 @@ const PATCH_REPOSITORY = {
   operationId: 'patchRepository',
   summary: 'Change fields of a repository',
   description:
-    'A JSON merge patch: fields that you leave out do not change, and null removes a field. Only the owner can ' +
+    'A JSON merge patch, also as `application/merge-patch+json`: fields that you leave out do not change, and null removes a field. Only the owner can ' +
     'make a repository private or public.',
-  consumes: [MERGE_PATCH, 'application/json'],
   body: REPOSITORY_PATCH,
   response: {
     200: tagged(REPOSITORY, 'The repository, changed.'),

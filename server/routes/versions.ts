@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Cell, DatasetRecord, EditedRows } from '../../engine/index.ts'
 import { CHANGE, fromHttp, QUERY } from '../../engine/options.ts'
-import { MERGE_PATCH, pageOf, parameters, parametersOf } from '../http/input.ts'
+import { pageOf, parameters, parametersOf } from '../http/input.ts'
 import { errors, json, tagged } from '../openapi/describe.ts'
 import { DATASET, EDITED_ROWS, VERSION_RECORD } from '../records/datasets.ts'
 import { listOf, object } from '../records/schema.ts'
@@ -130,7 +130,6 @@ export function editRoutes(app: Routes, services: Services): void {
       description:
         'One commit; `$filter` is required. The body has new values by column. Text that begins with `=` is an ' +
         "expression as in `$compute`, such as `=price mul 1.1`; text with an equals sign is `='=x'`. The rows keep their places.",
-      consumes: ['application/json', MERGE_PATCH],
       body: {
         type: 'object',
         minProperties: 1,

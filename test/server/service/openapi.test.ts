@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { dataset, type Platform, platform } from '../platform.ts'
 
 type Schema = Record<string, unknown>
@@ -333,6 +335,15 @@ describe('every operation, called with what the document allows and with what it
       )
     }
   }, 300_000)
+})
+
+it('the configuration for openapi-python-client names each media type of a body but JSON', () => {
+  const path = new URL('../../../examples/openapi-python-client.yml', import.meta.url)
+  const { content_type_overrides: known } = parse(readFileSync(path, 'utf8'))
+  const types = operations.flatMap(({ requestBody }) => Object.keys(requestBody?.content ?? {}))
+  expect(Object.keys(known).sort()).toEqual(
+    [...new Set(types)].filter((type) => type !== 'application/json').sort(),
+  )
 })
 
 it('rows and what stands in their place are as documented', async () => {
