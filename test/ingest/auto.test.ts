@@ -107,7 +107,7 @@ test('dialect=auto leaves out spaces around numbers', async () => {
     'id,a,b,c,d\n  1, 1.5 ,1, €5, 01\n 10,2,"1,234", €6, 2\n100,NA, 3, €7, 3\n',
   )
   expect(columns.slice(0, 4)).toEqual(['id: integer', 'a: double', 'b: integer', 'c: integer'])
-  expect(columns[4]).toBe('d: string (symbols=%20,%E2%82%AC)')
+  expect(columns[4]).toBe('d: string')
   expect(values.map((row) => row.join())).toEqual(['1,1.5,1,5, 01', '10,2.0,1234,6, 2', '100,,3,7, 3'])
   expect(chosen).toContain('symbols= ,€')
 })
@@ -125,7 +125,7 @@ describe('dialect=auto leaves as text, and says how it could be read,', () => {
     ['lists between tabs', 'id\tv\n1\t1,2\n2\t3,4\n', 'v: string (decimal=,)'],
     ['answers in a file with semicolons', 'id;v\n1;1,2\n2;3,4\n3;2,4\n', 'v: string (decimal=,)'],
     ['telephone numbers', 'k,phone\n1,555 123 456\n2,555 987 654', 'phone: string (decimal=,&thousands=%20)'],
-    ['different currencies', 'k,v\n1,€5\n2,£6\n3,7', 'v: string (symbols=%C2%A3)'],
+    ['different currencies', 'k,v\n1,€5\n2,£6\n3,7', 'v: string'],
     ['a currency in some rows', 'k,v\n1,€5\n2,6\n', 'v: string (symbols=%E2%82%AC)'],
     ['percentages and shares', 'k,v\n1,5%\n2,0.07', 'v: string (symbols=%25)'],
     ['versions', 'sw,ver\na,10.4.11\nb,10.12.22', 'ver: string (dates=D.M.YY)'],

@@ -37,6 +37,10 @@ test.each([
   [[`1${THIN}234,5`, '5'], ['decimal=,&thousands=%20']],
   [['1’234.5', '7'], ['thousands=%27']],
   [[`${MINUS}5`, '3'], ['decimal=.']],
+  [['0,123', '0,456'], ['decimal=,']],
+  [['01 234', '12 345'], []],
+  [['€5', '£6', '€7'], []],
+  [['€5', 'on request', '€7'], ['symbols=%E2%82%AC']],
   [['+0.3', '-0.2', '+5'], ['symbols=%2B']],
   [['+0,3', '-0,2'], ['symbols=%2B&decimal=,']],
   [['+5%', '-2%'], ['symbols=%2B,%25']],
@@ -76,7 +80,7 @@ test('dialect=auto reads numbers of typesetters, and does not take words with su
 
 test('a minus that is none is named where a number is due', async () => {
   expect(await bench.refusal('csv', `a,b\n${MINUS}5,x\n`, { declared: declared({ a: 'integer' }) })).toBe(
-    `400 invalid_upload: Row 1, column "a": "${MINUS}5" is not an integer. Its minus is the character U+2212: send a hyphen, -.`,
+    `400 invalid_upload: Row 1, column "a": "${MINUS}5" is not an integer. Its minus is the character U+2212: send a hyphen, -. dialect=auto would read the file (decimal=.).`,
   )
 })
 

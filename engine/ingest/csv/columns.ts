@@ -39,8 +39,8 @@ export function readColumns(
       const read = readColumn({ ...sample, values, numbers: numbersIn(values) }, known)
       return { ...read, options: { ...file.given, ...read.options } }
     }
-    // Only what a point or a comma in digits such as 2.500 means depends on other columns.
-    const isSame = !sample.numbers || sample.numbers.either.size === 0
+    // What a point or a comma in digits such as 2.500 means, and which of the two −5 is read with, depends on other columns.
+    const isSame = !sample.numbers || (sample.numbers.either.size === 0 && !sample.numbers.minus)
     return { ...(isSame ? first[at]! : readColumn(sample, known)), withMore }
   })
   return inOneStyle(read, samples, known)
@@ -100,9 +100,9 @@ function readColumn(sample: Sample, file: FileFacts): ColumnReading {
   return { is: 'typed', options, why }
 }
 
+/** Some values, from that of a row on, and then those before it. */
 const textsFrom = (values: readonly Sampled[], from: number) =>
-  values
-    .filter(({ row }) => row >= from)
+  [...values.filter(({ row }) => row >= from), ...values.filter(({ row }) => row < from)]
     .slice(0, LOOKED_AT)
     .map(({ text }) => text)
 
@@ -166,7 +166,7 @@ function inOneStyle(
       return [option, mostOf(found)]
     }),
   )
-  const style: UploadOptions = { ...most, decimal: isComma ? ',' : undefined }
+  const style: UploadOptions = { ...most, decimal: mark }
   return read.map((one, at) => {
     if (one.is !== 'typed') return one
     const { options } = one

@@ -42,6 +42,8 @@ export class Numbers {
   #padded: Sampled | undefined
   #plus: Sampled | undefined
   #isNegative = false
+  /** A value with the minus of typesetters. */
+  minus: Sampled | undefined
   #isExponential = false
 
   /** Takes a value. @returns whether it is a number */
@@ -76,6 +78,7 @@ export class Numbers {
     this.#lengths.add(body.replace(/\D/g, '').length)
     if (sign === '+' || inner === '+') this.#plus ??= value
     this.#isNegative ||= /[-\u2212]/.test(sign + inner)
+    if ((sign + inner).includes('\u2212')) this.minus ??= value
     this.#isExponential ||= /e[-+]?\d+\D*$/i.test(value.text)
     return true
   }

@@ -106,14 +106,17 @@ export const VALUE_RULES: readonly ValueRule[] = [
       'Pairs such as `1,2` may also be lists: they are numbers if the delimiter is a semicolon (and neither ' +
       'the name of the column is such a pair, `a,b`, nor three values or more are all two numbers of equally many digits, ' +
       'of which short ones ascend: `1,5`, `2,5`, `3,5`), or if a sign, a symbol, thousands, a zero after the comma (`1,05`) or amounts such as `1,50` show it. A column with `1.9` and ' +
-      '`1.10` may hold versions, and one with `1e5` codes, where no number has a point or a sign: they stay text.',
+      '`1.10` may hold versions, and one with `1e5` codes, where no number has a point or a sign: they stay text. A minus that is no hyphen, as in `−5`, is read with either.',
     find: ({ numbers, isNumber, isNamedAsTwo }, file) => {
       if (!numbers || isGiven(file)) return undefined
       if (numbers.version && !isNumber) return { ambiguous: numbers.version }
       const style = numbers.styleIn(file.decimal)
       if (style === undefined) return undefined
       if (style.ambiguous) return style
-      if (style.decimal !== ',') return undefined
+      if (style.decimal !== ',') {
+        const decimal = style.decimal ?? (style.thousands === ',' ? '.' : (file.decimal ?? '.'))
+        return numbers.minus && { options: { decimal }, shownBy: numbers.minus }
+      }
       const shownBy =
         numbers.decimals.get(',') ?? numbers.groups.get('.') ?? numbers.either.values().next().value!
       const isShown =

@@ -1,7 +1,7 @@
 import type { ColumnType } from '../../types/index.ts'
 import type { UploadOptions } from '../request.ts'
 import { KEPT, plainReason, type TextReason } from '../text/errors.ts'
-import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import { inferType, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { dateIn } from './rules.ts'
 import { fieldReader } from './syntax.ts'
 import { isUsualNull, USUAL_SYMBOLS } from './words.ts'
@@ -10,7 +10,7 @@ import { isUsualNull, USUAL_SYMBOLS } from './words.ts'
 const SUGGESTIONS: readonly (readonly [RegExp, ...string[]])[] = [
   [/^[-+\u2212]?\d{1,3}(\.\d{3})+,\d+$/, 'decimal=,&thousands=.'],
   [/^[-+\u2212]?[1-9]\d{0,2},\d{3}$/, 'thousands=,', 'decimal=,'],
-  [/^[-+\u2212]?\d{1,3}(,\d{3})+(\.\d+)?$/, 'thousands=,'],
+  [/^[-+\u2212]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/, 'thousands=,'],
   [/^[-+\u2212]?[1-9]\d{0,2}\.\d{3}$/, 'decimal=,&thousands=.', 'decimal=.'],
   [/^[-+\u2212]?\d{1,3}(\.\d{3}){2,}$/, 'decimal=,&thousands=.'],
   [/^[-+\u2212]?\d{1,3}([ \u00a0\u202f\u2009]\d{3})+(,\d+)?$/, 'decimal=,&thousands=%20'],
@@ -91,15 +91,17 @@ export function isLooking({ looked }: Readonly<TextFindings>): boolean {
 }
 
 /**
- * The reason with the options that read most of the values looked at, words for nothing aside: `3/4/2024` may be a day of
- * April, but not in a column with `3/25/2024`.
+ * The reason with the options that read most of the values looked at, words for nothing aside, and all that have digits:
+ * `3/4/2024` may be a day of April, but not in a column with `3/25/2024`, and no symbol is that of `€5` and `£6`.
  */
 export function withOptions({ reason, looked }: Readonly<TextFindings>): TextReason | undefined {
   if (reason === undefined || looked.length === 0) return reason
   const others = looked.filter((text) => !isUsualNull(text))
   const counted = [...new Set(looked.flatMap(suggestionsFor))].flatMap((options) => {
     const isRead = readerOf(options)
-    return isRead(reason.value) ? [{ options, read: others.filter(isRead).length }] : []
+    const read = others.filter(isRead).length
+    const isHelp = isRead(reason.value) && others.every((text) => isRead(text) || !/\d/.test(text))
+    return isHelp ? [{ options, read }] : []
   })
   const most = Math.max(...counted.map(({ read }) => read))
   const best = counted.filter(({ read }) => read === most && 2 * read >= others.length)
@@ -118,6 +120,6 @@ function readerOf(options: string): (text: string) => boolean {
   return (text) => {
     if (isMissing({ text, quoted: false })) return true
     const read = value(text, false) ?? text
-    return !isPointed(text) && kindOf(read) !== TEXT_KIND.text && !read.startsWith('+')
+    return !isPointed(text) && inferType(kindOf(read)) !== 'string'
   }
 }
