@@ -64,6 +64,9 @@ export interface Content {
 
 type Decided = Content | 'again' | undefined
 
+/** One after the other, files that a busy server no longer needs were removed more slowly than new ones were written. */
+const REMOVED_AT_ONCE = 32
+
 /**
  * Makes rows visible: a part is registered, written and kept, then a commit names it. Parts that no version names any
  * more are removed in the background after a commit.
@@ -302,7 +305,7 @@ export class Commits {
     const { storage, members } = this.#context
     // Nothing is removed from the catalog either whose bytes could not be.
     await storage.files.objects?.answers(0)
-    await members.reclaim((part) => this.#remove(part), datasetId)
+    await members.reclaim((parts) => this.#removeAll(parts), datasetId)
   }
 
   /**
@@ -345,6 +348,17 @@ export class Commits {
         return false
       },
     )
+  }
+
+  /** Removes files of parts; gives those of which it could. */
+  async #removeAll(parts: readonly RemovedPart[]): Promise<RemovedPart[]> {
+    const removed: RemovedPart[] = []
+    for (let at = 0; at < parts.length; at += REMOVED_AT_ONCE) {
+      const some = parts.slice(at, at + REMOVED_AT_ONCE)
+      const could = await Promise.all(some.map((part) => this.#remove(part)))
+      removed.push(...some.filter((_, index) => could[index]))
+    }
+    return removed
   }
 
   #leave({ id: part }: RemovedPart, cause: unknown): void {

@@ -8,6 +8,8 @@ export interface Job {
   readonly subject: number
 }
 
+export type RemoveParts = (parts: readonly RemovedPart[]) => Promise<RemovedPart[]>
+
 /** How a cluster is doing, as one node sees it. */
 export interface ClusterStats {
   /** Seconds since this node last said that it lives. */
@@ -44,10 +46,10 @@ export interface Membership {
   /**
    * Removes from the catalog what is needed by nobody: versions that no dataset shows and no process reads, and parts of
    * no version.
-   * @param remove removes the bytes of such a part; gives whether it could
+   * @param remove removes the bytes of such parts; gives those of which it could
    * @param datasetId whose versions have to be looked at; 0 stands for all
    */
-  reclaim(remove: (part: RemovedPart) => Promise<boolean>, datasetId: number): Promise<void>
+  reclaim(remove: RemoveParts, datasetId: number): Promise<void>
   /** Takes no new reader. Queries that end later may still release their versions. */
   end(): void
   /** Removes what the catalog knows of this process. */

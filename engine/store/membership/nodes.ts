@@ -7,7 +7,7 @@ import { EngineError } from '../../errors.ts'
 import { withTimeout } from '../../util/concurrency.ts'
 import type { StoreContext } from '../context.ts'
 import { removeDeadMarks } from './mark.ts'
-import type { ClusterStats, Job, Lease, Membership } from './membership.ts'
+import type { ClusterStats, Job, Lease, Membership, RemoveParts } from './membership.ts'
 import { Leases } from './processes.ts'
 
 const BEAT_MS = 10_000
@@ -153,14 +153,15 @@ export class Nodes implements Membership {
     return forgetDeadNodes(this.#database)
   }
 
-  async reclaim(remove: (part: RemovedPart) => Promise<boolean>): Promise<void> {
+  async reclaim(remove: RemoveParts): Promise<void> {
     await this.#beat()
     await this.#retire()
     const given = 'SELECT id, hash FROM parts WHERE given_up_at IS NOT NULL'
-    const forget = 'DELETE FROM parts WHERE id = ? AND given_up_at IS NOT NULL'
-    for (const part of await this.#database.all<RemovedPart>(given)) {
-      if (await remove(part)) await this.#database.transient((t) => t.run(forget, part.id))
-    }
+    const removed = await remove(await this.#database.all<RemovedPart>(given))
+    if (removed.length === 0) return
+    const ids = removed.map(({ id }) => id).join(', ')
+    const forget = `DELETE FROM parts WHERE id IN (${ids}) AND given_up_at IS NOT NULL`
+    await this.#database.transient((t) => t.run(forget))
   }
 
   /** Removes versions that are neither shown nor kept and that no node reads; gives parts up that are in none. */

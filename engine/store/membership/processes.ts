@@ -1,12 +1,11 @@
 import type { Handle } from '../../catalog/database.ts'
 import { isUnwritable } from '../../catalog/failures.ts'
-import type { RemovedPart } from '../../catalog/parts.ts'
 import type { Version } from '../../catalog/records.ts'
 import type { NumberedVersion, Versions } from '../../catalog/versions.ts'
 import { once } from '../../util/shared.ts'
 import type { StoreContext } from '../context.ts'
 import { forgetProcess, removeDeadMarks } from './mark.ts'
-import type { Job, Lease, Membership } from './membership.ts'
+import type { Job, Lease, Membership, RemoveParts } from './membership.ts'
 
 /** The leases that this process holds, by version. */
 export class Leases {
@@ -116,9 +115,9 @@ export class Processes implements Membership {
     return removeDeadMarks(layout, database)
   }
 
-  async reclaim(remove: (part: RemovedPart) => Promise<boolean>, datasetId: number): Promise<void> {
+  async reclaim(remove: RemoveParts, datasetId: number): Promise<void> {
     await this.#settle()
-    for (const part of await this.#context.versions.reclaim(datasetId)) await remove(part)
+    await remove(await this.#context.versions.reclaim(datasetId))
   }
 
   end(): void {
@@ -142,19 +141,24 @@ export class Processes implements Membership {
       }
       this.#unwritten.delete(id)
     }
+    const left: number[] = []
     for (const id of this.#written) {
-      if (this.#leases.has(id) || (await database.get(SHOWN, id))) continue
-      // Somebody may have begun to read while we waited. A reader that begins after this check finds no lease in
-      // `#written`, and writes a new one after this one is removed.
-      if (this.#leases.has(id)) continue
-      this.#written.delete(id)
-      try {
-        const sql = 'DELETE FROM leases WHERE version_id = ? AND process = ?'
-        await database.transient((t) => t.run(sql, id, this.#id))
-      } catch (error) {
-        this.#written.add(id)
-        throw error
-      }
+      if (!this.#leases.has(id) && !(await database.get(SHOWN, id))) left.push(id)
+    }
+    if (left.length === 0) return
+    let ended: number[] = []
+    try {
+      await database.transient(async (t) => {
+        // Somebody may have begun to read while we waited. A reader that begins after this check finds no lease in
+        // `#written`, and writes a new one after this transaction.
+        ended = left.filter((id) => !this.#leases.has(id))
+        for (const id of ended) this.#written.delete(id)
+        const sql = `DELETE FROM leases WHERE version_id IN (${ended.join(', ')}) AND process = ?`
+        await t.run(sql, this.#id)
+      })
+    } catch (error) {
+      for (const id of ended) this.#written.add(id)
+      throw error
     }
   }
 
