@@ -1,7 +1,8 @@
+import { hint } from '../errors.ts'
 import { decoderOf, encodingOf } from './csv/syntax.ts'
 import { readFrom, readStart } from './file.ts'
 import type { ReadRequest } from './request.ts'
-import { malformed } from './text/errors.ts'
+import { malformed, quoteValue } from './text/errors.ts'
 import {
   BINARY_BYTES,
   type BinaryFormat,
@@ -14,7 +15,7 @@ import {
 
 /** What a file may be although it is sent as another format. */
 type Content = BinaryFormat | 'protected' | 'xlsx' | 'xlsb' | 'ods' | TextContent
-type TextContent = 'xls' | 'px' | 'table' | 'json' | 'ndjson' | 'html' | 'xml' | 'pdf' | 'lfs'
+type TextContent = 'xls' | 'px' | 'html' | 'json' | 'ndjson' | 'page' | 'xml' | 'pdf' | 'lfs'
 
 /** What a file of each format is, in a sentence. */
 const NAMED: Readonly<Record<UploadFormat, string>> = {
@@ -28,6 +29,7 @@ const NAMED: Readonly<Record<UploadFormat, string>> = {
   xls: 'an Excel workbook of the old format xls',
   xlsb: 'a binary Excel workbook (xlsb)',
   ods: 'an OpenDocument spreadsheet (ods)',
+  html: 'a web page (HTML) with a table, perhaps an error or a login page',
   avro: 'Avro',
   sqlite: 'an SQLite database',
   duckdb: 'a DuckDB database',
@@ -51,11 +53,7 @@ const ADVICE: Readonly<Record<string, readonly [what: string, instead: string]>>
   zstd: ['compressed with zstd', 'send it as zip, or unpack it with unzstd'],
   bzip2: ['compressed with bzip2', 'unpack it with bunzip2, or compress it with gzip'],
   xz: ['compressed with xz', 'unpack it with unxz, or compress it with gzip'],
-  html: ['a web page (HTML), perhaps an error or a login page', 'send the file itself'],
-  table: [
-    'an HTML table, which some programs call xls',
-    'open it in a spreadsheet program and save it as xlsx',
-  ],
+  page: ['a web page (HTML), perhaps an error or a login page', 'send the file itself'],
   xml: ['XML, perhaps an error message', 'send the rows as csv, json, Parquet or another supported format'],
   pdf: ['a PDF document', 'send the table itself as csv, xlsx or another supported format'],
   lfs: ['a pointer of Git LFS, not its content', 'get the file with git lfs pull and send that'],
@@ -69,6 +67,9 @@ const SAMPLE_BYTES = 4096
 /** The content says which of these a file is: they are called by each other's names. */
 const CONFUSED: ReadonlySet<string> = new Set<UploadFormat>(['xlsx', 'xls', 'xlsb', 'ods', 'zip'])
 
+/** What may hold an HTML table is left to its reader, which looks at all of it. */
+const PAGES: ReadonlySet<unknown> = new Set(['html', 'page', 'xls'])
+
 const COMPRESSED: ReadonlySet<string> = new Set(['gzip', 'zstd'])
 
 /**
@@ -81,16 +82,29 @@ export async function formatOf(request: ReadRequest): Promise<UploadFormat> {
   const content = await contentOf(request)
   // Programs call tables of text xls, too, because Excel opens them.
   if (content === undefined) return format === 'xls' ? await textFormatOf(request) : format
+  if (content !== 'xls' && PAGES.has(format) && PAGES.has(content)) return 'html'
   const isConfused = CONFUSED.has(format) && CONFUSED.has(content)
   // A compressed file is read as an archive of one.
   if (format === 'zip' && COMPRESSED.has(content)) return 'zip'
-  if (!isUploadFormat(content)) {
-    const [what, instead] = ADVICE[content]!
-    throw malformed(`The file is ${what}: ${instead}.`, { content })
-  }
+  if (!isUploadFormat(content)) throw refused(content)
   if (content === format || isConfused) return content
   const error = content === 'json' ? '; if it is the error message of another server, get the file again' : ''
   throw malformed(`The file is ${NAMED[content]}: send it as ${content}${error}.`, { content })
+}
+
+function refused(content: string): Error {
+  const [what, instead] = ADVICE[content]!
+  return malformed(`The file is ${what}: ${instead}.`, { content })
+}
+
+/** The error for a page without a table of data. @param tables the names of those that it has */
+export function notTable(tables: readonly string[] = []): Error {
+  if (tables.length === 0) return refused('page')
+  const names = tables.map(quoteValue).join(', ')
+  return malformed(
+    `The file is a web page (HTML), perhaps an error or a login page. It has tables without header cells (th), which may be its layout; if one of them is meant, name it with ${hint('table=')}: ${names}.`,
+    { content: 'page', option: 'table', tables },
+  )
 }
 
 async function textFormatOf({ file }: ReadRequest): Promise<UploadFormat> {
@@ -151,7 +165,7 @@ const TAG =
   /^<(?:(!doctype)\s[^>]*|([?]?[a-z][\w:.-]*)((?:\s+[\w:.-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?)*)\s*[/?]?)>/i
 
 /** A tag may also be the name of a column: then a delimiter follows it, or a line without a tag. */
-function markup(text: string): 'html' | 'table' | 'xml' | 'xls' | undefined {
+function markup(text: string): 'html' | 'page' | 'xml' | 'xls' | undefined {
   const body = text.replace(/^(?:<!--[\s\S]*?-->\s*)+/, '')
   const [tag = '', doctype, name = doctype ?? '', attributes = ''] = TAG.exec(body) ?? []
   if (text.includes('urn:schemas-microsoft-com:office:spreadsheet')) return 'xls'
@@ -163,7 +177,7 @@ function markup(text: string): 'html' | 'table' | 'xml' | 'xls' | undefined {
   const hasContent = /^\s*<[a-z/!?]/i.test(rest) || rest.toLowerCase().includes(`</${name.toLowerCase()}`)
   if (!isProlog && !hasContent && !(isPage && /^\S/.test(rest))) return undefined
   if (!isPage && !/^<!doctype\s+html|<html[\s>]/i.test(body)) return 'xml'
-  return /<table[\s>]/i.test(body) ? 'table' : 'html'
+  return /<table[\s>]/i.test(body) ? 'html' : 'page'
 }
 
 const KEY = String.raw`"(?:[^"\\\n]|\\.)*"\s*:`

@@ -71,7 +71,7 @@ async function ingest(duck: Duck, packed: ReadRequest): Promise<IngestResult> {
   await using unpacked = new TemporaryFile(duck.tempDirectory)
   const given = packed.gzip ? await unpack(packed, unpacked.path) : packed
   const format = await formatOf(given)
-  if (format !== given.format) checkUploadOptions(format, given.options)
+  checkUploadOptions(format, given.options, true)
   const read = (one: ReadRequest) =>
     READERS[format](duck, knownColumns(one, one.declared), { ...one, format })
   if (format === 'zip' || !given.fileColumn) return await read(given)
@@ -92,6 +92,7 @@ const READERS: Readonly<Record<UploadFormat, Reader>> = {
   xls: workbook(async (request) => (await import('./xls/open.ts')).openXls(request)),
   xlsb: workbook(async (request) => (await import('./xls/open.ts')).openXls(request)),
   ods: workbook(async (request) => (await import('./ods/open.ts')).openOds(request)),
+  html: async (...upload) => (await import('./html/ingest.ts')).ingestHtml(...upload),
   avro: rewriting(() => import('./avro/to-csv.ts')),
   sqlite: rewriting(() => import('./sqlite/to-csv.ts')),
   duckdb: async (...upload) => (await import('./duckdb/ingest.ts')).ingestDuckDb(...upload),

@@ -1,8 +1,9 @@
 import type { OptionTable } from '../types/option-values.ts'
 
-const TEXT = ['csv', 'tsv'] as const
+const CSV = ['csv', 'tsv'] as const
+const TEXT = [...CSV, 'html'] as const
 const SHEETS = ['xlsx', 'xls', 'xlsb', 'ods'] as const
-const TEXT_OR_SHEET = ['csv', 'tsv', ...SHEETS] as const
+const TEXT_OR_SHEET = [...CSV, ...SHEETS, 'html'] as const
 
 /** How an uploaded file is read, where it differs from the rules of its format. */
 export const READING = {
@@ -32,7 +33,7 @@ export const READING = {
   delimiter: {
     http: 'delimiter',
     kind: 'character',
-    formats: TEXT,
+    formats: CSV,
     pattern: /^[^"\r\n]$/,
     inProse: 'one character, neither a quote nor a line end',
     about: 'The character between fields.',
@@ -42,14 +43,14 @@ export const READING = {
     http: 'quotes',
     kind: 'text',
     values: ['"', "'"],
-    formats: TEXT,
+    formats: CSV,
     about: 'The character around fields that hold delimiters or line ends; within them it is doubled.',
   },
   escape: {
     http: 'escape',
     kind: 'text',
     values: ['\\', 'backslash'],
-    formats: TEXT,
+    formats: CSV,
     about: 'With `\\`, quotes within quotes have a backslash before them, as Spark writes them.',
     details:
       'With `backslash`, any character may have one, in quotes or not: `\\t` is a tab, `\\n` a line feed, `\\\\` a backslash, ' +
@@ -189,8 +190,9 @@ export const READING = {
   table: {
     http: 'table',
     kind: 'text',
-    formats: ['sqlite', 'duckdb'],
-    about: 'The name of the table to read, if the database has several.',
+    formats: ['html', 'sqlite', 'duckdb'],
+    about: 'The name of the table to read, if the database or the page has several.',
+    details: 'Tables of a page are named by their caption, their id or their number.',
   },
   labels: {
     http: 'labels',

@@ -139,16 +139,18 @@ export interface Hooks {
 }
 
 /**
+ * @param isRead whether the format is that which the file has
  * @throws EngineError `unsupported_format`; `invalid_option` where an option is unknown or has no meaning in the format
  */
-export function checkUploadOptions(format: UploadFormat, options: UploadOptions = {}): void {
+export function checkUploadOptions(format: UploadFormat, options: UploadOptions = {}, isRead = false): void {
   if (!isUploadFormat(format)) {
     throw new EngineError(
       'unsupported_format',
       `Uploads have no format ${JSON.stringify(format)}; known are ${FORMATS_IN_PROSE}.`,
     )
   }
-  // What those of a zip archive are for is known when its entry is.
-  checkOptions(options, READING, format === 'zip' ? undefined : format)
+  // What those of a zip archive are for is known when its entry is; what is called xls may be text.
+  const isOpen = format === 'zip' || (format === 'xls' && !isRead)
+  checkOptions(options, READING, isOpen ? undefined : format)
   if (options.zone !== undefined) zoneNamed(options.zone)
 }

@@ -13,7 +13,7 @@ interface FormatFacts {
 /** The formats in which rows can be uploaded. */
 export type UploadFormat =
   | ('csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx')
-  | ('xls' | 'xlsb' | 'ods' | 'avro' | 'sqlite' | 'duckdb' | 'sav' | 'px' | 'zip')
+  | ('xls' | 'xlsb' | 'ods' | 'html' | 'avro' | 'sqlite' | 'duckdb' | 'sav' | 'px' | 'zip')
 
 /** What is known of each. The lists of formats for people are made from this one. */
 export const UPLOAD_FORMATS = {
@@ -30,6 +30,7 @@ export const UPLOAD_FORMATS = {
   xls: { endings: ['xls'], types: ['application/vnd.ms-excel'] },
   xlsb: { endings: ['xlsb'], types: ['application/vnd.ms-excel.sheet.binary.macroenabled.12'] },
   ods: { endings: ['ods'], types: ['application/vnd.oasis.opendocument.spreadsheet'] },
+  html: { endings: ['html', 'htm'], types: ['text/html', 'application/xhtml+xml'] },
   avro: { endings: ['avro'], types: ['application/avro'] },
   sqlite: { endings: ['sqlite', 'sqlite3', 'db', 'db3'], types: ['application/vnd.sqlite3'] },
   duckdb: { endings: ['duckdb', 'ddb'], types: ['application/vnd.duckdb'] },
@@ -68,6 +69,13 @@ export function uploadFormatOf(fileName: string): { format: UploadFormat; gzip: 
   const format = NAMES.find((name) => FACTS[name].endings.includes(ending.toLowerCase()))
   if (gz === undefined) return format && { format, gzip: false }
   return format && isTextFormat(format) ? { format, gzip: true } : { format: 'zip', gzip: false }
+}
+
+/** The names of files that may be tables. Pages are often about the others. */
+export function tablesAmong(names: readonly string[]): readonly string[] {
+  const known = names.filter((name) => uploadFormatOf(name) !== undefined)
+  const tables = known.filter((name) => uploadFormatOf(name)!.format !== 'html')
+  return tables.length > 0 ? tables : known
 }
 
 /** The first bytes of files that are no text, none of which may begin a name in csv. A zip archive may be a workbook. */
@@ -123,6 +131,9 @@ export function foreignNamed(fileName: string): string | undefined {
   return found && `it is ${found[0]}: ${found[1]}`
 }
 
+/** The beginning of a page that may have a table. */
+const PAGE = /^(?:\xef\xbb\xbf)?\s*(?:<!doctype\s+html|<html[\s>]|<[a-z!][\s\S]*<table[\s>])/i
+
 /** How many bytes the longest beginning has. */
 export const BINARY_BYTES = 16
 
@@ -140,6 +151,7 @@ export function guessedFormat(head: Buffer, name = ''): { format: UploadFormat; 
   if (binary === 'gzip' || binary === 'zstd') return { format: 'zip', gzip: false }
   if (binary === 'zip') return { format: guessedArchive(head), gzip: false }
   if (binary) return { format: isUploadFormat(binary) ? binary : 'xlsx', gzip: false }
+  if (PAGE.test(head.toString('latin1'))) return { format: 'html', gzip: false }
   if (/^\s*<\?(?:xml|mso-)/.test(head.toString('latin1', 0, 64))) return { format: 'xls', gzip: false }
   const [first = '', second = ''] = head.toString('latin1').trimStart().split('\n', 2)
   if (/^\[/.test(first)) return { format: 'json', gzip: false }

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
-import { uploadFormatOf } from '../../engine/index.ts'
+import { tablesAmong } from '../../engine/ingest/upload-format.ts'
 import { reportError } from './report.ts'
 import { abortOnInterrupt, counted, Failed, UsageError } from './usage.ts'
 
@@ -32,7 +32,7 @@ async function listed(pattern: string, folder?: string): Promise<readonly string
     .map((path) => join(folder ?? '', path))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
     .sort()
-  const found = folder === undefined ? files : files.filter((path) => uploadFormatOf(path) !== undefined)
+  const found = folder === undefined ? files : tablesAmong(files)
   if (found.length === 0) {
     throw new UsageError(
       folder === undefined
@@ -41,7 +41,7 @@ async function listed(pattern: string, folder?: string): Promise<readonly string
     )
   }
   const others = files.length - found.length
-  if (others > 0) console.error(`left out ${counted(others, 'file')} whose names show no known format`)
+  if (others > 0) console.error(`left out ${counted(others, 'file')} whose names show no table`)
   return found
 }
 

@@ -170,7 +170,7 @@ function fetched(response: IncomingMessage, url: URL, most: number) {
   return { body: body(), digest, format: kind.format, gzip, etag, lastModified }
 }
 
-const PAGES: ReadonlySet<unknown> = new Set(['html', 'xml', 'json', 'ndjson'])
+const PAGES: ReadonlySet<unknown> = new Set(['page', 'html', 'xml', 'json', 'ndjson'])
 
 /** Whether the file is what servers send with a status of 200 when they fail. */
 export function isErrorPage(error: unknown): error is EngineError {

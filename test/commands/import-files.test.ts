@@ -47,7 +47,7 @@ describe.each([
     const { code, stdout, stderr } = await run('import', file('in'), '--repository', 'home')
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'left out 1 file whose names show no known format\n',
+      stderr: 'left out 1 file whose names show no table\n',
     })
     expect(stdout.replaceAll(/dataset \d+/g, 'dataset').split('\n')).toEqual([
       `${file('in/deep/mar.ndjson')}: dataset: 1 row, 2 columns, version 1`,

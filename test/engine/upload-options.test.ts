@@ -42,7 +42,7 @@ test('uploads of an unknown format, and with misspelt fields, are refused', asyn
   await expect(upload({ format: 'xml' })).rejects.toMatchObject({
     code: 'unsupported_format',
     message:
-      'Uploads have no format "xml"; known are csv, tsv, json, ndjson, parquet, arrow, xlsx, xls, xlsb, ods, avro, sqlite, duckdb, sav, px, zip.',
+      'Uploads have no format "xml"; known are csv, tsv, json, ndjson, parquet, arrow, xlsx, xls, xlsb, ods, html, avro, sqlite, duckdb, sav, px, zip.',
   })
   for (const body of ['a\n1\n', { file: 5 }, undefined]) {
     await expect(upload({ format: 'csv', body })).rejects.toMatchObject({

@@ -31,9 +31,13 @@ describe('a file of another kind is named before any column is made:', () => {
     [
       'a table',
       '<table border=1>\n<tr><td>a</td></tr></table>',
-      /an HTML table, which some programs call xls: open it/,
+      /a web page \(HTML\) with a table, perhaps .*: send it as html/,
     ],
-    ['a table in a page', '<html><body><TABLE><tr><td>a</td></tr></TABLE></body></html>', /an HTML table/],
+    [
+      'a table in a page',
+      '<html><body><TABLE><tr><td>a</td></tr></TABLE></body></html>',
+      /HTML\) with a table/,
+    ],
     ['HTML behind a comment', '<!-- x -->\n<html xmlns="http://x">Sorry, no</html>', /a web page \(HTML\)/],
     ['XML', '<?xml version="1.0"?>\n<Error><Code>NoSuchKey</Code></Error>', /The file is XML/],
     ['XML without a declaration', '<feed xmlns="http://www.w3.org/2005/Atom"><id>1</id></feed>', /is XML/],

@@ -50,3 +50,14 @@ test('an ods of 500,000 rows and 10 columns is read in the memory that a reader 
   const { rows, columns } = await bench.ingest('ods', await ods(500_000))
   expect([rows, columns.length]).toEqual([500_000, 10])
 }, 300_000)
+
+test('an HTML table of 60,000 rows and 10 columns, too', async () => {
+  const row = (n: number) =>
+    `<tr>${Array.from('abcdefghij', (_, at) => `<td align="right">${n * at}</td>`).join('')}</tr>`
+  const pieces = Array.from({ length: 60 }, (_, k) =>
+    Buffer.from(Array.from({ length: 1000 }, (_, at) => row(1000 * k + at)).join('\n')),
+  )
+  const head = `<table><tr>${Array.from('abcdefghij', (name) => `<th>${name}`).join('')}</tr>`
+  const file = bench.file(Buffer.concat([Buffer.from(head), ...pieces, Buffer.from('</table>')]))
+  expect((await bench.ingest('xls', file)).rows).toBe(60_000)
+}, 300_000)

@@ -22,6 +22,7 @@ test.each<Kind>([
   'xls',
   'xlsb',
   'ods',
+  'html',
   'avro',
   'sqlite',
   'duckdb',

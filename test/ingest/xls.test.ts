@@ -140,6 +140,9 @@ describe('what is called xls', () => {
     expect((await bench.read('xls', 'a\tb\n1\tx,y\n')).values).toEqual([['1', 'x,y']])
     expect((await bench.read('xls', 'a,b\n1,2\n')).shape).toEqual(['a: integer', 'b: integer'])
     expect(await bench.refusal('xls', 'a,b\n', { options: { sheet: 'x' } })).toContain('the format is csv')
+    expect(await bench.refusal('xls', book, { options: { decimal: ',' } })).toContain('the format is xlsx')
+    const own = await bench.refusal('xls', fixture('values.xls'), { options: { decimal: ',' } })
+    expect(own).toContain('decimal is for csv, tsv and html; the format is xls')
   })
 
   test('is refused where it is a page or locked', async () => {

@@ -222,12 +222,16 @@ describe('a refresh of a file', () => {
     }
   })
 
+  const K = '<table><tr><th>k<tr><td>1<tr><td>2<tr><td>3</table>'
+
   it.each([
     ['ndjson', '{"k":1}\n{"k":2}\n{"k":3}\n', '', /no columns/],
     ['ndjson', '{"k":1}\n{"k":2}\n{"k":3}\n', page, /a page or an error message/],
     ['json', '[{"k":1},{"k":2},{"k":3}]', '[]', /no columns/],
     ['json', '[{"k":1},{"k":2},{"k":3}]', '{"message":"down"}', /./],
     ['json', '[{"k":1},{"k":2},{"k":3}]', page, /a page or an error message/],
+    ['html', K, page, /a page or an error message/],
+    ['xls', K, `<h1>Sorry</h1>${K.replace('th', 'td')}`, /a page or an error message/],
   ])('of %s keeps the rows: %s, then %s', async (format, first, second, says) => {
     const id = await followed(`x.${format}`, first, { options: { columns: 'replace' } })
     answer = (response) => response.end(second)

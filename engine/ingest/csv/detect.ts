@@ -39,7 +39,8 @@ export async function detectDialect(
     : isWhole
       ? text
       : decode(await readEnd(file, END_BYTES), true).replace(/^[^\n]*\n/, '')
-  const found = findTable({ text, end, isWhole }, format, known, declared)
+  const given = format === 'html' ? ({ ...known, delimiter: ',', quotes: '"' } as const) : known
+  const found = findTable({ text, end, isWhole }, format, given, declared)
   const values = optionsOf(found.columns)
   const isOther = encoding !== 'utf-8'
   const why = isOther && !known.encoding ? [{ option: 'encoding', ...found.header }] : []

@@ -52,7 +52,7 @@ async function copyTable(duck: Duck, request: ReadRequest, target: string) {
       request,
     )
     const tables = found.map(([name]) => String(name))
-    const table = chosenTable(tables, request.options?.table, 'DuckDB')
+    const table = chosenTable(tables, request.options?.table, 'DuckDB database')
     const from = `${NAME}.main.${quoteIdentifier(table)}`
     const described = await duck.run(`DESCRIBE ${from}`, request)
     const columns = described.map(([name, type]) => columnOf(String(name), String(type)))

@@ -57,7 +57,7 @@ async function rewrite(database: DatabaseSync, request: ReadRequest, target: str
     .prepare(TABLES)
     .all()
     .map(({ name }) => String(name))
-  const table = chosenTable(tables, request.options?.table, 'SQLite')
+  const table = chosenTable(tables, request.options?.table, 'SQLite database')
   const { columns, count } = columnsOf(database, table)
   const types = columns.map(({ integers, reals, texts, blobs }): ColumnType | undefined =>
     blobs && !integers && !reals && !texts ? 'binary' : undefined,

@@ -1,4 +1,5 @@
 import { hint } from '../../errors.ts'
+import { columnLetters } from '../../util/column-letters.ts'
 import type { ReadRequest } from '../request.ts'
 import { TEXT_KIND } from '../text/text-kinds.ts'
 
@@ -68,3 +69,22 @@ export interface Book extends AsyncDisposable {
 
 /** @throws EngineError `invalid_upload` */
 export type OpenBook = (request: ReadRequest) => Promise<Book>
+
+/** How many cells a warning names. */
+const MOST_NAMED = 10
+
+export function listed(cells: readonly string[]): string {
+  const [first, rest] = [cells.slice(0, MOST_NAMED).join(', '), cells.length - MOST_NAMED]
+  return `${first}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+/** A warning for merged cells below the header. */
+export function covering(merged: readonly MergedCell[]): string {
+  const cells = merged.map(({ row, column, columns, rows }) => {
+    return `${columnLetters(column)}${row}:${columnLetters(column + columns - 1)}${row + rows - 1}`
+  })
+  return (
+    `Of merged cells, the first has the value, and the others are null: ${listed(cells)}. If each of them should have ` +
+    'it, unmerge and fill them in a spreadsheet program, and upload that.'
+  )
+}

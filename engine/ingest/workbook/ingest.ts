@@ -20,7 +20,16 @@ import {
 import { Blanks } from '../text/blanks.ts'
 import { badCell, countedFooter, malformed, quoteValue, type TextReason } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
-import { type Book, type MergedCell, MOST_ROWS, type OnRow, type OpenBook, type SheetCell } from './book.ts'
+import {
+  type Book,
+  covering,
+  listed,
+  type MergedCell,
+  MOST_ROWS,
+  type OnRow,
+  type OpenBook,
+  type SheetCell,
+} from './book.ts'
 import { type SheetRow, SheetSample } from './detect.ts'
 
 /**
@@ -159,29 +168,10 @@ function noRows(name: string, others: Book['sheets']): string {
   return `The sheet ${quoteValue(name)} has no rows below its header, and ${hint('sheet=')} does not name another, such as ${quoteValue(others[0]!.name)}.`
 }
 
-/** How many cells a warning names. */
-const MOST_NAMED = 10
-
-function listed(cells: readonly string[]): string {
-  const [first, rest] = [cells.slice(0, MOST_NAMED).join(', '), cells.length - MOST_NAMED]
-  return `${first}${rest > 0 ? ` and ${rest} more` : ''}`
-}
-
 function uncalculated(cells: readonly string[]): string {
   return (
     `The formulas of this workbook are to be calculated when it is opened, and some hold 0 until then: ${listed(cells)}. ` +
     'Unless they are zeros, open it in a spreadsheet program, save it, and upload that.'
-  )
-}
-
-/** A warning for merged cells below the header. */
-function covering(merged: readonly MergedCell[]): string {
-  const cells = merged.map(({ row, column, columns, rows }) => {
-    return `${columnLetters(column)}${row}:${columnLetters(column + columns - 1)}${row + rows - 1}`
-  })
-  return (
-    `Of merged cells, the first has the value, and the others are null: ${listed(cells)}. If each of them should have ` +
-    'it, unmerge and fill them in a spreadsheet program, and upload that.'
   )
 }
 

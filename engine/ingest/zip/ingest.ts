@@ -13,6 +13,7 @@ import {
   binaryFormat,
   guessedFormat,
   hasDialect,
+  tablesAmong,
   type UploadFormat,
   uploadFormatOf,
 } from '../upload-format.ts'
@@ -50,7 +51,12 @@ export async function ingestZip(duck: Duck, request: ReadRequest, ingest: Ingest
   await using zip = await ZipReader.open(request.file, request.limits.unpackedBytes, 'archive')
   const entries = tablesIn(zip.entries)
   if (requested === ALL && entries.length > 0) {
-    return { ...withEntry(await ingestAll(duck, request, zip, entries, ingest), ALL), entries }
+    const read = withEntry(await ingestAll(duck, request, zip, entries, ingest), ALL)
+    const pages = [...zip.entries.keys()].filter(
+      (name) => !entries.includes(name) && uploadFormatOf(name)?.format === 'html',
+    )
+    const left = pages.map((name) => `The page ${quoteValue(name)} was left out.`)
+    return { ...read, entries, ...(left.length > 0 && { warnings: [...(read.warnings ?? []), ...left] }) }
   }
   const entry = choose(zip.entries, entries, requested)
   await unpackEntry(request, zip, entry, unpacked.path)
@@ -178,11 +184,11 @@ async function unpackEntry(
   await spool(zip.read(entry), target, { ...unpackingTo(limits.unpackedBytes, entry.compressedSize), signal })
 }
 
-/** The files of known formats; where there is none, all files. */
+/** The files that may be tables; where none is, all files. */
 function tablesIn(all: ReadonlyMap<string, Entry>): readonly string[] {
   const files = [...all.keys()].filter((name) => !/\/$|(?:^|\/)(?:__MACOSX\/|\.)/.test(name))
-  const known = files.filter((name) => uploadFormatOf(name) !== undefined)
-  return known.length > 0 ? known : files
+  const tables = tablesAmong(files)
+  return tables.length > 0 ? tables : files
 }
 
 /** The name of the entry to read. */

@@ -256,6 +256,8 @@ export async function originals(format: Kind, bench: Bench): Promise<Original[]>
         return ['libreoffice', 'pandas'].map((name) =>
           readFileSync(new URL(`../fixtures/${name}.ods`, import.meta.url)),
         )
+      case 'html':
+        return [readFileSync(new URL('../fixtures/pandas.html', import.meta.url))]
       case 'avro':
         return ['null', 'snappy'].map((codec) =>
           readFileSync(new URL(`../fixtures/values-${codec}.avro`, import.meta.url)),

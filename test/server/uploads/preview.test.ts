@@ -146,8 +146,8 @@ describe('POST /preview', () => {
 
   it('needs a key, a known type and options that fit', async () => {
     expect((await at.call(undefined, 'POST', '/preview', csv('a\n1\n'))).statusCode).toBe(401)
-    const html = { body: 'x', headers: { 'content-type': 'text/html' } }
-    expect((await at.call(ada, 'POST', '/preview', html)).statusCode).toBe(415)
+    const image = { body: 'x', headers: { 'content-type': 'image/png' } }
+    expect((await at.call(ada, 'POST', '/preview', image)).statusCode).toBe(415)
     expect((await at.call(ada, 'POST', '/preview?sheet=x', csv('a\n1\n'))).json().code).toBe('invalid_option')
     const series = await at.call(ada, 'POST', '/preview', { json: { provider: 'fred', series: ['GDP'] } })
     expect(series.json().error).toContain('A preview reads rows')
