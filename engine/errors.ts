@@ -28,7 +28,7 @@ export const ERRORS = {
   not_found: 'no such repository or dataset, or no such version of a dataset',
   version_gone: 'a version of a dataset is no longer kept; the message says which are',
   name_taken: 'the name already exists in the same place',
-  duplicate_key: 'two rows would have the same key; the message names them',
+  duplicate_key: 'two rows would have the same key, or a row has none; the message names them',
   rows_changed: 'rows whose change is undone were changed again by later versions; the message names them',
   missing_columns: 'an upload lacks columns of the dataset or of its key; the message names them',
   column_conflict: 'columns of an upload or a manifest conflict with those of the dataset',

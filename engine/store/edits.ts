@@ -245,6 +245,37 @@ function mayShare(a: Part, b: Part, columns: readonly Column[], index: number): 
 }
 
 /**
+ * Refuses rows in which all columns of a key are null, by which they would take each other's places.
+ * @throws EngineError `duplicate_key`, with the first row
+ */
+async function requireKeys(
+  context: WorkContext,
+  parts: readonly Part[],
+  columns: readonly Column[],
+  on: readonly number[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const hasNulls = ({ statistics }: Part) => on.every((index) => (statistics?.[index]?.nulls ?? 1) > 0)
+  const looked = parts.filter(hasNulls)
+  if (looked.length === 0) return
+  using pinned = await context.integrity.pinWhole(looked, signal)
+  const { jobs } = await context.ingestor()
+  const where = on.map((index) => `c${index} IS NULL`).join(' AND ')
+  const selection = { where, parameters: [] }
+  const found = await jobs.find(
+    { parts: pinned.files, rows: Math.max(...looked.map(({ rows }) => rows)), selection },
+    { signal },
+  )
+  const [first] = Object.keys(found).map(Number)
+  if (first === undefined) return
+  const row = rowsOf(parts.slice(0, parts.indexOf(looked[first]!))) + found[first]!.bits.indexOf('1') + 1
+  const key = on.map((index) => columns[index]!.name)
+  const names = key.map((name) => JSON.stringify(name)).join(', ')
+  const what = `Row ${row} has no key: ${names} ${key.length > 1 ? 'are' : 'is'} null.`
+  throw new EngineError('duplicate_key', what, { details: { row, columns: key } })
+}
+
+/**
  * Refuses rows that repeat a key.
  * @param others parts whose rows must have other keys; without them, the rows must differ from each other
  * @throws EngineError `duplicate_key`, with up to twenty rows
@@ -257,6 +288,7 @@ export async function requireDistinct(
   { signal, others }: { readonly signal?: AbortSignal | undefined; readonly others?: readonly Part[] },
 ): Promise<void> {
   if (parts.length === 0) return
+  if (!others) await requireKeys(context, parts, columns, on, signal)
   using pinned = await context.integrity.pinWhole([...parts, ...(others ?? [])], signal)
   const { jobs } = await context.ingestor()
   const files = pinned.files.slice(0, parts.length)

@@ -180,6 +180,24 @@ describe('a key', () => {
     expect((await at.record()).key).toBeUndefined()
   })
 
+  it('is in every row: one in which all of its columns are null is refused with its number', async () => {
+    const at = await dataset(numbers(0, 250), ['n'])
+    const late = `n,word,price\n${Array.from({ length: 150 }, (_, i) => `${i === 120 ? '' : 900 + i},a,1.0\n`).join('')}`
+    for (const write of [at.append, at.upsert, at.replace]) {
+      await expect(write.call(at, csv(late))).rejects.toMatchObject({
+        code: 'duplicate_key',
+        message: 'Row 121 has no key: "n" is null.',
+      })
+    }
+    expect((await at.record()).rowCount).toBe(250)
+    const two = await dataset('a,b,v\n1,,1\n,2,2\n', ['a', 'b'])
+    await two.upsert(csv('a,b,v\n1,,3\n'))
+    expect(await text(two)).toBe('a,b,v\n,2,2\n1,,3\n')
+    expect(await code(two.upsert(csv('a,b,v\n5,,3\n,,4\n')))).toBe('duplicate_key')
+    const before = await dataset('a,v\n1,1\n,2\n')
+    expect(await code(before.declareKey(['a']))).toBe('duplicate_key')
+  })
+
   it('is kept by writers at once', async () => {
     const at = await dataset('n,v\n0,0\n', ['n'])
     const work = Array.from({ length: 12 }, (_, i) => code(at.append(csv(`n,v\n${i % 4},${i}\n`))))

@@ -22,7 +22,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   cross_site: 'Call the API with a key in a header, or add the page’s origin to `cors.origins`.',
   rows_changed:
     'Undo the later change first, or [edit](../tasks/change.md) the rows. `errors` has up to twenty of them, by their keys.',
-  duplicate_key: 'The message names the rows. Send each key once, or replace rows by key: `mode=upsert`.',
+  duplicate_key:
+    'The message names the rows. Send each key once, or replace rows by key: `mode=upsert`. Give each row a value in some column of the key.',
   fewer_rows:
     'Look at the file or the series at its provider. If it is right that there are so few, set the source again with `"confirm": true`, or `parquetry source set … --confirm`.',
   file_changed:
