@@ -93,9 +93,11 @@ function keywordsOf(text: string): {
 
 /** Some offices end each line of the data with a semicolon. */
 const VALUE = /[\s,;]*(?:"([^"]*)"|([^\s",;]+))/y
-const MISSING = /^(?:\.{1,6}|-|:)$/
+const MISSING = /^(?:\.{1,6}|:)$/
+/** Nothing at all was counted (DATASYMBOLNIL of the PX file format): a zero, where others are rounded to one. */
+const NIL = '-'
 
-/** The cells in their order: numbers, and signs for those that are missing. */
+/** The cells in their order: numbers, and signs for those that are missing, or nil. */
 function* cellsOf(text: string, from: number, dimensions: readonly Dimension[]): Generator<Cell> {
   const size = sizeOf(dimensions)
   VALUE.lastIndex = from
@@ -104,8 +106,10 @@ function* cellsOf(text: string, from: number, dimensions: readonly Dimension[]):
   for (let found = VALUE.exec(text); found; found = VALUE.exec(text)) {
     end = VALUE.lastIndex
     const sign = found[1] ?? found[2]!
-    if (at < size)
-      yield MISSING.test(sign) ? { at, value: null, status: sign } : { at, value: sign, status: null }
+    if (at < size) {
+      if (MISSING.test(sign)) yield { at, value: null, status: sign }
+      else yield sign === NIL ? { at, value: '0', status: sign } : { at, value: sign, status: null }
+    }
     at++
     VALUE.lastIndex = end
   }
