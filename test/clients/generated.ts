@@ -4,9 +4,25 @@ import { type Client, PATIENCE, run } from './client.ts'
 
 const here = join(import.meta.dirname, 'openapi')
 
+/** @throws if `use.mts` of a folder, or what it imports, has faults in the eyes of TypeScript */
+async function checkTypes(folder: string): Promise<void> {
+  const compilerOptions = {
+    target: 'es2022',
+    module: 'nodenext',
+    strict: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    types: ['node'],
+    lib: ['es2023', 'dom', 'dom.iterable'],
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.mts'] }))
+  await run('npx', ['tsc', '-p', '.'], { ...PATIENCE, cwd: folder })
+}
+
 /** Clients that generators make of our OpenAPI document; each must pass its language's type checker, upload and read. */
 export function generatedClients(folder: string, address: string, key: string): readonly Client[] {
   const typescript = join(folder, 'openapi-typescript')
+  const orval = join(folder, 'orval')
   const python = join(folder, 'openapi-python')
   const bin = (name: string) => join(python, 'venv/bin', name)
   const saveDocument = async (path: string) =>
@@ -36,19 +52,7 @@ export function generatedClients(folder: string, address: string, key: string): 
         const { problems } = JSON.parse(lint.stdout) as { problems: readonly { readonly ruleId: string }[] }
         await run('npx', ['openapi-typescript', 'openapi.json', '-o', 'api.d.ts'], cwd)
         copyFileSync(join(here, 'use.mts.txt'), join(typescript, 'use.mts'))
-        const compilerOptions = {
-          target: 'es2022',
-          module: 'nodenext',
-          strict: true,
-          noEmit: true,
-          allowImportingTsExtensions: true,
-          types: ['node'],
-        }
-        writeFileSync(
-          join(typescript, 'tsconfig.json'),
-          JSON.stringify({ compilerOptions, files: ['use.mts'] }),
-        )
-        await run('npx', ['tsc', '-p', '.'], cwd)
+        await checkTypes(typescript)
         const used = await run(process.execPath, ['use.mts', address, key], cwd)
         return `warnings of redocly: ${problems.map(({ ruleId }) => ruleId).join() || 'none'}\n${used.stdout}`
       },
@@ -58,6 +62,25 @@ export function generatedClients(folder: string, address: string, key: string): 
         String.raw`read "n;t\n2;\n3;x\n"`,
         'refused not_found',
       ],
+    },
+    {
+      name: 'orval',
+      async install() {
+        mkdirSync(orval)
+        writeFileSync(join(orval, 'package.json'), '{"private":true,"type":"module"}')
+        const packages = ['orval@8.38.0', 'typescript@5', '@types/node@24']
+        await run('npm', ['install', '--no-audit', '--no-fund', ...packages], { ...PATIENCE, cwd: orval })
+      },
+      async read() {
+        const cwd = { ...PATIENCE, cwd: orval }
+        await saveDocument(join(orval, 'openapi.json'))
+        copyFileSync(join(here, '../../../examples/orval.config.js'), join(orval, 'orval.config.js'))
+        await run('npx', ['orval'], cwd)
+        copyFileSync(join(here, 'orval.mts.txt'), join(orval, 'use.mts'))
+        await checkTypes(orval)
+        return (await run(process.execPath, ['use.mts', address, key], cwd)).stdout
+      },
+      finds: ['uploaded 2', String.raw`read "n;t\n2;\n"`],
     },
     {
       name: 'openapi-python-client',
@@ -83,12 +106,13 @@ export function generatedClients(folder: string, address: string, key: string): 
           ['--follow-imports=silent', 'made/api', 'made/models', join(here, 'use.py')],
           cwd,
         )
-        const { length } = generated.stdout.match(/^(?:WARNING|ERROR)/gm) ?? []
+        const warnings = [...generated.stderr.matchAll(/^(?:WARNING|ERROR) parsing (.+) within/gm)]
         const used = await run(bin('python'), [join(here, 'use.py'), python, address, key], cwd)
-        return `warnings of the generator: ${length}\n${used.stdout}`
+        return `warnings: ${warnings.map(([, of]) => of).join()}\n${used.stdout}`
       },
       finds: [
-        'warnings of the generator: 0',
+        // Their bodies may be plain text, too.
+        'warnings: POST /datasets/{id}/data/$query,POST /sql',
         "uploaded 2 ['integer', 'string']",
         String.raw`read 200 'n;t\n2;\n'`,
         "listed ['python']",

@@ -65,7 +65,8 @@ export class Matrix {
     mkdirSync(folder, { recursive: true })
     const tasks = tasksIn(folder)
     for (const { way, format, path, tried } of tasks) {
-      if (way === 'download') await FETCH.fetch(this.#sourceUrl(tried, format), this.#server.key, path)
+      if (way === 'download')
+        await FETCH.fetch(this.#sourceUrl(tried, format, tool.plain), this.#server.key, path)
     }
     const outcomes = tool.work ? await tool.work(tasks) : await this.#carry(tasks, tool.carrier!)
     const results: Result[] = []
@@ -126,8 +127,9 @@ export class Matrix {
     return judge(tried.type, tried.values, cells)
   }
 
-  #sourceUrl(tried: Tried, format: Format): string {
-    return `${this.#server.address}/datasets/${this.#sources.get(tried)}/data?$format=${format}`
+  #sourceUrl(tried: Tried, format: Format, plain = false): string {
+    const encoding = plain && format.startsWith('arrow') ? '&$encoding=plain' : ''
+    return `${this.#server.address}/datasets/${this.#sources.get(tried)}/data?$format=${format}${encoding}`
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: answers of a service whose shapes its own tests hold

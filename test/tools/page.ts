@@ -19,6 +19,7 @@ const CALLS: Readonly<Record<string, string>> = {
   'DuckDB 1.5': '`read_csv`, `read_json`, Parquet by name, in JavaScript (`@duckdb/node-api`).',
   'apache-arrow': '`tableFromIPC` in JavaScript.',
   hyparquet: '`parquetReadObjects` with `hyparquet-compressors`.',
+  Perspective: '`perspective.table` in JavaScript (`@perspective-dev/client`); Arrow with `$encoding=plain`.',
   openpyxl: '`load_workbook` and `Workbook().save`.',
   R: 'base R: `read.csv` and `read.delim` with `na.strings = ""`; `write.csv(row.names = FALSE, na = "")`, `write.table`.',
   LibreOffice: 'our file, opened and saved as csv (with the text that the cells show) or as xlsx.',
@@ -51,11 +52,11 @@ Other programs, each tried in the version given, and what to write so that no va
 | excelize 2.11.1 | \`GetCellValue\` gives 15 digits of a number, with \`RawCellValue\` as well; \`SetCellFormula\` stores no value, so that Parquetry rejects the cell | download csv; before an upload, open and save workbooks with formulas in a spreadsheet program |
 | hyparquet 1.33.0 | reads binary columns as UTF-8 text, and decimals as doubles | \`utf8: false\`; download decimals as json with \`$decimals=text\` |
 | odata-query 0.10.0 (PyPI) | leaves out the parentheses of \`(a add 1) mul 2\`; doubles the \`_\` in \`contains(a,'x_y')\`, so that nothing is found | compute such terms beforehand; \`indexof(a,'x_y') ge 0\` |
-| openapi-python-client 0.29.1 | leaves out bodies of the media types that it does not know, with a warning | \`--config\` with the \`content_type_overrides\` of [this file](https://github.com/parquetry/parquetry/blob/main/examples/openapi-python-client.yml) |
+| openapi-python-client 0.29.1 | leaves out bodies of media types that it does not know, with warnings; if text may stand in place of JSON, it would write code that fails | \`--config\` with the \`content_type_overrides\` of [this file](https://github.com/parquetry/parquetry/blob/main/examples/openapi-python-client.yml), which leaves two warnings: send SQL and queries as JSON |
 | openpyxl 3.1.5, XlsxWriter 3.3.1 | write days before 1900 as numbers that are a day apart | write such days as text |
-| orval 8.38.0 | writes code that does not compile for bodies that may be JSON or a file | in \`override.operations\`, for replaceData, appendData and previewUpload each: \`contentType: { include: ['application/octet-stream'] }\` |
+| orval 8.38.0 | writes code that does not compile for bodies that may be JSON or a file | the \`override\` of [this file](https://github.com/parquetry/parquetry/blob/main/examples/orval.config.js), by which uploads take files; \`Content-Type\` in \`headers\` |
 | papaparse 5.7.1 | with \`skipEmptyLines\`, skips rows whose only field is \`""\`, as a single column has null; without, gives one more for the last line end | leave it out, and drop the last row |
-| Perspective 5.5 | takes no extension types (uuid, json) and no times in Arrow | \`$encoding=plain\`, in which these are text |
+| Perspective 5.5.1 | takes no extension types (uuid, json) and no times in Arrow; in json, takes null for 0 above integers of more than 32 bits, and makes a row of each value of a list | Arrow with \`$encoding=plain\`, in which uuid, json and times are text |
 | pyreadstat 1.3.7 (PyPI) | reads 25:00:00, which SPSS calls elapsed time, as the time of day 01:00:00 | upload the SPSS file itself; \`disable_datetime_conversion=True\` |
 | R 4.2.2 | \`read.csv\` skips rows whose only field is \`""\` | \`blank.lines.skip = FALSE\` |
 | ROAPI 0.12.7 | ignores misspelt query parameters; gives JSON for \`Accept: text/csv\`; does not start if a column of dates has a day that does not exist | \`Accept: application/csv\`; declare the column as Utf8 |

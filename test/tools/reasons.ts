@@ -158,6 +158,50 @@ export const REASONS: readonly Reason[] = [
     types: ['json'],
     because: 'A JSON string is read as the text in it, as it should be.',
   },
+  {
+    tools: ['Perspective'],
+    formats: JSONS,
+    types: ['integer'],
+    because:
+      'If integers of more than 32 bits come below, the program takes null for 0. Use arrow with `$encoding=plain`.',
+  },
+  {
+    tools: ['Perspective'],
+    types: ['integer, extremes', 'decimal, extremes'],
+    because: 'The program holds numbers as doubles.',
+  },
+  {
+    tools: ['Perspective'],
+    types: ['double, not finite'],
+    because: 'The program gives null for what is not finite.',
+  },
+  {
+    tools: ['Perspective'],
+    types: ['timestamp, extremes'],
+    because: 'The program holds milliseconds.',
+  },
+  {
+    tools: ['Perspective'],
+    types: ['time'],
+    because: 'The program reads times of csv as the seconds since midnight.',
+  },
+  {
+    tools: ['Perspective'],
+    formats: ['csv'],
+    types: ['string', 'string, empty and NA', 'time, microseconds', 'uuid', 'binary', 'json'],
+    because: 'The program reads empty fields of text as the empty text.',
+  },
+  {
+    tools: ['Perspective'],
+    types: ['binary'],
+    because: 'The program shows bytes as text, and ends at a zero. In json they are base64.',
+  },
+  {
+    tools: ['Perspective'],
+    types: ['json'],
+    because:
+      'The program makes columns of the fields of objects, and rows of the values of lists. Use arrow with `$encoding=plain`, in which json is text.',
+  },
   // Text and JSON have no types of their own.
   {
     tools: [

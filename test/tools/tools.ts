@@ -33,6 +33,8 @@ export interface Tool {
   /** Does tasks; their outcomes stand in the same order. Without it, the tool only carries files from and to us. */
   work?(tasks: readonly Task[]): Promise<readonly Outcome[]>
   readonly carrier?: Carrier
+  /** It reads Arrow with `$encoding=plain`. */
+  readonly plain?: boolean
 }
 
 /** What carries files: ours out, and others in. */
@@ -62,6 +64,7 @@ export const TOOLS: readonly Tool[] = [
   nodeTool('DuckDB 1.5', 'duckdb-node.ts', '@duckdb/node-api'),
   nodeTool('apache-arrow', 'apache-arrow.ts', 'apache-arrow'),
   nodeTool('hyparquet', 'hyparquet.ts', 'hyparquet'),
+  { ...nodeTool('Perspective', 'perspective.ts', '@perspective-dev/client'), plain: true },
   {
     name: 'R',
     version: async () => (await run('Rscript', ['-e', 'cat(as.character(getRversion()))'])).stdout.trim(),
