@@ -49,6 +49,7 @@ export default defineConfig({
   vite: { plugins: [compressed], build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 2_000 } },
   rewrites: { 'decisions/README.md': 'decisions/index.md' },
   markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-default' },
     config(markdown) {
       const open = markdown.renderer.rules.link_open!
       // Links to files of the repository that are no pages of the site lead to the repository.
@@ -59,10 +60,19 @@ export default defineConfig({
           tokens[at]!.attrSet('href', REPOSITORY + relative(join(docs, '..'), target))
         return open(tokens, at, options, env, self)
       }
+      // An empty cell above a column is no heading.
+      markdown.renderer.rules.th_open = (tokens, at, options, _env, self) => {
+        if (tokens[at + 1]!.content === '') tokens[at]!.tag = tokens[at + 2]!.tag = 'td'
+        return self.renderToken(tokens, at, options)
+      }
     },
   },
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      // The name of the button is what is written on it.
+      options: { translations: { button: { buttonAriaLabel: '' } } },
+    },
     outline: [2, 3],
     nav: [
       { text: 'Start', link: '/start' },
@@ -84,7 +94,6 @@ export default defineConfig({
         { text: 'Troubleshooting', items: [{ text: 'Errors', link: '/errors/' }, page('tasks/slow.md')] },
         {
           text: 'Internals',
-          collapsed: true,
           items: [
             ...pages('data-on-disk.md', 'threads.md', 'measurements.md'),
             { text: 'Decisions', link: '/decisions/' },

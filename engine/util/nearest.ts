@@ -1,11 +1,18 @@
-/** The candidate that was probably meant: at most two letters off, or the same but for case. */
+/**
+ * The candidate that was probably meant: at most two letters off, and fewer than half of them, or the same but for case.
+ * Of paths in the same folder, only the letters after it count.
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const lower = word.toLowerCase()
+  const folder = lower.slice(0, lower.lastIndexOf('/') + 1)
   let best: string | undefined
-  let least = Math.min(3, Math.ceil(lower.length / 2))
+  let least = 3
   for (const candidate of candidates) {
-    const distance = editDistance(lower, candidate.toLowerCase(), least)
-    if (distance < least) {
+    const other = candidate.toLowerCase()
+    const shared = other.startsWith(folder) ? folder.length : 0
+    const limit = Math.min(least, Math.ceil((lower.length - shared) / 2))
+    const distance = editDistance(lower, other, limit)
+    if (distance < limit) {
       best = candidate
       least = distance
     }

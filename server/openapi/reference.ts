@@ -11,12 +11,17 @@ const CSS = `
   --scalar-color-1: #17201b; --scalar-color-2: #55615a; --scalar-color-3: #55615a; --scalar-color-accent: #14604e;
   --scalar-background-1: #f6f7f5; --scalar-background-2: #ffffff; --scalar-background-3: #eef0ed;
   --scalar-background-accent: #e0eeea; --scalar-border-color: #dfe3de;
+  --scalar-color-blue: #0063a6; --scalar-color-green: #006b43; --scalar-color-orange: #8a4b00; --scalar-color-yellow: #755c00;
+  --scalar-color-red: #b3261e; --scalar-color-purple: #5a3fa0;
 }
 .dark-mode {
   --scalar-color-1: #e9eeea; --scalar-color-2: #a3afa8; --scalar-color-3: #a3afa8; --scalar-color-accent: #67cfae;
   --scalar-background-1: #121614; --scalar-background-2: #191e1b; --scalar-background-3: #202622;
   --scalar-background-accent: #1b3a31; --scalar-border-color: #2c332f;
+  --scalar-color-red: #ff8a80;
 }
+/* The names of buttons that are seen only once the mouse is there. */
+.scalar-code-copy .sr-only > .hidden { display: inline; }
 :root {
   --scalar-font: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif;
   --scalar-font-code: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
@@ -57,7 +62,7 @@ export async function loadReference() {
   const [page, script] = await Promise.all([app.inject('/docs/'), app.inject('/docs/js/scalar.js')])
   await app.close()
   const plain = script.rawPayload
-  const html = page.body
+  const html = page.body.replace('<html>', '<html lang="en">')
   return {
     /** The page with a new nonce, and the Content-Security-Policy header that forbids all other scripts. */
     page: () => {

@@ -46,6 +46,8 @@ describe.each(PLACES)('%s', (where, place) => {
     })
     expect((await run('repository', 'list')).stdout).toMatch(/\thome\n(.*\n)*\t\d+\tnumbers\t3 rows\n/)
     expect(await run('export', 'home/numbers')).toEqual({ code: 0, stdout: NUMBERS, stderr: '' })
+    expect((await run('export', 'home/nunbers')).stderr).toContain('Did you mean home/numbers? Name it')
+    for (const far of ['home/n', 'home/9999']) expect((await run('export', far)).stderr).not.toContain('mean')
   })
 
   test('members are added, listed and removed', async () => {

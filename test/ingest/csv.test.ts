@@ -186,6 +186,12 @@ describe('csv that is refused', () => {
     expect(await bench.refusal('csv', 'id,price\n1,1.5\n2,\n3,abc\n', given)).toBe(
       '400 invalid_upload: Row 3, column "price": "abc" is not a double.',
     )
+    const comma = await bench.refusal('csv', 'id,price\n1,"999,5"\n', given)
+    expect(comma).toMatch(
+      /^400 invalid_upload: Row 1, column "price": "999,5" is not a double\. Write 999\.5\./,
+    )
+    // This may be a comma between thousands.
+    expect(await bench.refusal('csv', 'id,price\n1,"1,500"\n', given)).not.toContain('Write')
     expect(await bench.refusal('csv', 'id,price\n1," "\n', given)).toBe(
       '400 invalid_upload: Row 1, column "price": " " is not a double.',
     )

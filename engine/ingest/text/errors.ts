@@ -84,6 +84,9 @@ function betweenDoubles(text: string): string | undefined {
 const lacksZone = (text: string, type: ColumnType) =>
   type === 'timestamptz' && kindOf(text) === TEXT_KIND.timestamp
 
+/** A comma that can't be one between thousands. */
+const DECIMAL_COMMA = /^[-+]?(?![1-9]\d{0,2},\d{3}$)\d+,\d+$/
+
 /** What would be right, where the value alone does not show it. */
 function advice(text: string, type: ColumnType, isText: boolean): string {
   if (type === 'timestamp' && kindOf(text) & ZONED) {
@@ -94,6 +97,9 @@ function advice(text: string, type: ColumnType, isText: boolean): string {
   }
   if (text.includes('\u2212') && /^(integer|double|decimal)/.test(type)) {
     return ' Its minus is the character U+2212: send a hyphen, -.'
+  }
+  if (DECIMAL_COMMA.test(text) && /^(double|decimal)/.test(type)) {
+    return ` Write ${text.replace(',', '.')}.`
   }
   if (type === 'binary') {
     return isText ? ' Bytes are sent in base64, padded with =.' : ' Bytes are sent as text in base64.'

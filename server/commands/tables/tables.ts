@@ -135,9 +135,10 @@ export async function findDataset(tables: Tables, text: string): Promise<Dataset
   const found = namedBy(text, all, namesOf)
   if (found.length === 1) return found[0]!
   if (found.length > 1) throw new UsageError(several('datasets', text, found))
+  // An id that is one digit off is another dataset.
   const near = nearest(
     text,
-    all.flatMap((one) => namesOf(one).short),
+    all.map((one) => `${namesOf(one).home?.name}/${one.name}`),
   )
   const hint = near === undefined ? '' : ` Did you mean ${near}?`
   throw new UsageError(

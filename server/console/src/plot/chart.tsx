@@ -26,7 +26,7 @@ export function Chart(props: ChartLook & { readonly title: string }) {
   const { plot, at } = usePlot(container, props)
   const save = async () => {
     const blob = await drawPicture(plot.current!, title, container.current!)
-    saveBlob(blob, `${title.replace(/[^\p{L}\p{N} ._-]+/gu, ' ').trim() || 'plot'}.png`)
+    saveBlob(blob, `${title.replace(/[^\p{L}\p{N}._-]+/gu, ' ').trim() || 'plot'}.png`)
   }
   const valueAt = (ys: readonly (number | null | undefined)[]) => {
     const value = at === null ? undefined : ys[at]
