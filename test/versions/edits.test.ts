@@ -128,6 +128,18 @@ describe('rows that match a filter', () => {
     expect(await text(strict)).toBe('n,m\n1,\n')
     expect(await text(at)).toBe('n\n1\n')
   })
+
+  it('is refused where a new day or moment is outside of the years 1 to 9999', async () => {
+    const at = await dataset('d,t\n9999-12-31,0001-01-01T00:00:00\n2024-01-01,2024-01-01T00:00:00\n,\n')
+    const late = at.editRows({ filter: 'true' }, { d: "=d add duration'P1D'" })
+    await expect(late).rejects.toMatchObject({
+      code: 'filter_failed',
+      message: 'The expression fails on a row: column "d" holds no date outside of the years 1 to 9999.',
+    })
+    expect(await code(at.editRows({ filter: 'true' }, { t: "=t sub duration'PT1S'" }))).toBe('filter_failed')
+    await at.editRows({ filter: 'd lt 9000-01-01 or d eq null' }, { d: "=d add duration'P1D'" })
+    expect(await text(at)).toBe('d,t\n9999-12-31,0001-01-01T00:00:00\n2024-01-02,2024-01-01T00:00:00\n,\n')
+  })
 })
 
 describe('a key', () => {

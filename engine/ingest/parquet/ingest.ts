@@ -30,6 +30,7 @@ import {
   type Target,
   unnamedIn,
 } from '../targets.ts'
+import { inRange } from '../text/bounds.ts'
 import {
   badTime,
   durationsWithin,
@@ -46,7 +47,6 @@ import {
   aliased,
   badValueFound,
   everyLeaf,
-  inRange,
   leafInRange,
   nanosecondsAsNumbers,
   refuseFinerMoments,

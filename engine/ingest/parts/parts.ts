@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../../duckdb/duck.ts'
 import { valueText } from '../../duckdb/value-text.ts'
 import { EngineError } from '../../errors.ts'
-import { runtimeFilterError } from '../../filter/sql/runtime-errors.ts'
+import { runtimeFilterError, THE_EXPRESSION } from '../../filter/sql/runtime-errors.ts'
 import { FIELD, groupsOf, metasOf, rowGroups } from '../../parquet/footer.ts'
 import { type Joined, joinFiles } from '../../parquet/joined.ts'
 import { ORDINAL } from '../../parquet/ordinals.ts'
@@ -10,9 +10,10 @@ import { fileEnd, footerOf, MAGIC, readExactly } from '../../parquet/parquet-fil
 import { readParts } from '../../parquet/read-parts.ts'
 import { readStruct } from '../../parquet/thrift.ts'
 import { widens } from '../../types/columns.ts'
-import { type Column, type ColumnType, sqlType } from '../../types/index.ts'
+import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
 import { writeWhole } from '../../util/whole-file.ts'
 import type { SizedPart } from '../request.ts'
+import { RANGES } from '../text/bounds.ts'
 import { finishPart, measure, type WrittenPart, writePart } from './part.ts'
 
 /** Parts of one dataset, and the columns with which their rows are to be written. */
@@ -258,7 +259,7 @@ export async function editPart(
     if (index >= oldColumns) return `CAST(NULL AS ${sqlType(type)}) AS c${index}`
     const value = set?.sql[index]
     if (value === undefined) return `c${index}`
-    return `CASE WHEN ${isFound} THEN CAST(${value} AS ${sqlType(type)}) ELSE c${index} END AS c${index}`
+    return `CASE WHEN ${isFound} THEN ${withinRange(`CAST(${value} AS ${sqlType(type)})`, columns[index]!)} ELSE c${index} END AS c${index}`
   })
   const where = set ? '' : ` WHERE NOT (${isFound})`
   const select = `SELECT ${selected.join(', ')} FROM ${readParts([part])}${where}`
@@ -272,6 +273,14 @@ export async function editPart(
     )
   }
   return { ...written, rawBytes: Math.ceil((size.rawBytes * written.rows) / size.rows) }
+}
+
+/** A new value; where it is a day or moment that no upload may hold, the change fails. */
+function withinRange(value: string, { name, type }: Column): string {
+  const condition = RANGES[type]?.(value)
+  if (condition === undefined) return value
+  const what = `${THE_EXPRESSION} fails on a row: column ${JSON.stringify(name)} holds no ${type} outside of the years 1 to 9999.`
+  return `CASE WHEN ${value} IS NULL OR ${condition} THEN ${value} ELSE error(${quoteLiteral(what)}) END`
 }
 
 async function explained<T>(work: Promise<T>): Promise<T> {
