@@ -63,6 +63,12 @@ describe('a dataset of JSON-stat', () => {
     expect([shape, values[5]]).toEqual([SHAPE, ['02', '2020', '-7.0', 'e']])
   })
 
+  test('may begin with its dimensions, as pyjstat writes it', async () => {
+    const { dimension, id, size, value } = DATASET
+    const first = JSON.stringify({ dimension, id, size, value, version: '2.0', class: 'dataset' })
+    expect((await bench.read('json', first)).shape).toEqual(SHAPE)
+  })
+
   test('without any value has the type of numbers, and dimensions may be called as other columns', async () => {
     const one = { category: { label: { a: 'A' } } }
     const { shape, values } = await bench.read(

@@ -7,7 +7,7 @@ import { type Cell, type Cube, type Dimension, otherCount, readWhole, sizeOf, wr
 
 /** Whether a text begins as a dataset of JSON-stat: of version 2, or of version 1 in its envelope. */
 export function isJsonStat(start: string): boolean {
-  return /^\s*\{(?:\s*"(?!rows")[a-z]+"\s*:\s*(?:"(?:[^"\\]|\\.)*"|\[[^[\]{}]*\])\s*,)*?\s*(?:"class"\s*:\s*"dataset"|"dataset"\s*:\s*\{)/.test(
+  return /^\s*\{(?:\s*"(?!rows")[a-z]+"\s*:\s*(?:"(?:[^"\\]|\\.)*"|\[[^[\]{}]*\])\s*,)*?\s*(?:"class"\s*:\s*"dataset"|"(?:dataset|dimension)"\s*:\s*\{)/.test(
     start,
   )
 }
