@@ -86,12 +86,16 @@ describe('an Avro file', () => {
   })
 
   test('has times up to the microsecond, unless finer ones are cut off', async () => {
-    const file = await written(logical('long', 'timestamp-nanos'), 1_500, 2_000)
+    const file = await written(logical('long', 'timestamp-nanos'), 1_500, 2_000, -1)
     expect(await bench.refusal('avro', file)).toContain(
       'Row 1, column "v": the time is finer than a microsecond',
     )
     const { values } = await bench.read('avro', file, { options: { nanoseconds: 'truncate' } })
-    expect(values).toEqual([['1970-01-01 00:00:00.000001+00'], ['1970-01-01 00:00:00.000002+00']])
+    expect(values).toEqual([
+      ['1970-01-01 00:00:00.000001+00'],
+      ['1970-01-01 00:00:00.000002+00'],
+      ['1969-12-31 23:59:59.999999+00'],
+    ])
   })
 
   test.each<[string, object | string, unknown, string]>([

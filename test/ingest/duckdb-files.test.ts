@@ -34,10 +34,18 @@ test.each([
 
 test('the largest integers and intervals that Parquet holds are read, and moments cut off on request', async () => {
   const file = await made(
-    `CREATE TABLE t AS SELECT ${'9'.repeat(38)}::HUGEINT h, INTERVAL '14 months 1.001 seconds' i, TIMESTAMP_NS '2024-01-01 00:00:00.123456789' n`,
+    `CREATE TABLE t AS SELECT ${'9'.repeat(38)}::HUGEINT h, INTERVAL '14 months 1.001 seconds' i, TIMESTAMP_NS '2024-01-01 00:00:00.123456789' n, make_timestamp_ns(-1) m, [make_timestamp_ns(-1)] l`,
   )
   const { values } = await bench.read('duckdb', file, { options: { nanoseconds: 'truncate' } })
-  expect(values).toEqual([['9'.repeat(38), 'P14MT1.001S', '2024-01-01 00:00:00.123456']])
+  expect(values).toEqual([
+    [
+      '9'.repeat(38),
+      'P14MT1.001S',
+      '2024-01-01 00:00:00.123456',
+      '1969-12-31 23:59:59.999999',
+      '["1969-12-31T23:59:59.999999"]',
+    ],
+  ])
 })
 
 test('several tables are listed, and one that is cut off is refused', async () => {
