@@ -1,5 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { type TypeName, typeName } from '../../engine/types/index.ts'
+import { LINK_SECONDS } from '../accounts/links.ts'
+import { asSigned } from '../http/addresses.ts'
 import { addLink } from '../http/headers.ts'
 import { empty, json, RECORD_TAG } from '../openapi/describe.ts'
 import { PROFILE } from '../records/datasets.ts'
@@ -52,11 +54,17 @@ export function metadataRoutes(app: Routes, services: Services): void {
       },
       handler: async (request, reply) => {
         const { record } = await datasetFor(request, services, 'Read')
-        const url = `${request.publicUrl}${app.prefix}/datasets/${record.id}`
+        const { account, keyId, publicUrl, url } = request
+        const path = `${app.prefix}/datasets/${record.id}`
+        const csv = `${path}/data?$format=csv&$version=${record.version}`
+        // A program that has an address alone has to get the rows by one, too.
+        const hasKey = asSigned(url) !== url
+        const rows = hasKey ? await services.links.address(account.id, keyId, csv, LINK_SECONDS) : csv
+        // A ticket is another one each time, so that the tag is made of the answer.
+        if (!hasKey) reply.header('etag', tagOf(record))
         return reply
           .type(`${type}; charset=utf-8`)
-          .header('etag', tagOf(record))
-          .send(describe({ record, url }))
+          .send(describe({ record, url: publicUrl + path, rows: publicUrl + rows }))
       },
     })
   }
@@ -99,6 +107,8 @@ interface Described {
   readonly record: Dataset
   /** Where it is, without a slash at the end. */
   readonly url: string
+  /** Where the rows of its version are as csv; with a ticket, if the description was asked for by `apiKey`. */
+  readonly rows: string
 }
 
 const isUrl = (text: string) => /^https?:\/\//.test(text)
@@ -106,11 +116,6 @@ const isUrl = (text: string) => /^https?:\/\//.test(text)
 /** The address of the license: SPDX has a page for each id. */
 function licenseUrl(license: string): string {
   return isUrl(license) ? license : `https://spdx.org/licenses/${encodeURIComponent(license)}.html`
-}
-
-/** The address of the rows of the version that the record is of. */
-function rowsUrl({ record, url }: Described, format: string): string {
-  return `${url}/data?$format=${format}&$version=${record.version}`
 }
 
 /** The fields whose value is set. */
@@ -180,8 +185,7 @@ const CONTEXT = {
 }
 
 /** A dataset in Croissant 1.0 (https://docs.mlcommons.org/croissant/docs/croissant-spec.html). */
-function croissant(dataset: Described): Readonly<Record<string, unknown>> {
-  const { record, url } = dataset
+function croissant({ record, url, rows }: Described): Readonly<Record<string, unknown>> {
   const { title, name, description, license, source, creator, keywords, citation } = record
   return {
     '@context': CONTEXT,
@@ -209,15 +213,15 @@ function croissant(dataset: Described): Readonly<Record<string, unknown>> {
         '@id': 'rows.csv',
         name: 'rows.csv',
         description: 'All rows as csv. Needs an API key.',
-        contentUrl: rowsUrl(dataset, 'csv'),
+        contentUrl: rows,
         encodingFormat: 'text/csv',
       },
     ],
-    ...(record.columns.length > 0 && { recordSet: [recordSet(dataset)] }),
+    ...(record.columns.length > 0 && { recordSet: [recordSet(record)] }),
   }
 }
 
-function recordSet({ record }: Described): object {
+function recordSet(record: Dataset): object {
   return {
     '@type': 'cr:RecordSet',
     '@id': 'rows',
@@ -235,8 +239,7 @@ function recordSet({ record }: Described): object {
 }
 
 /** A dataset as a Data Package (https://specs.frictionlessdata.io/data-package/). */
-function dataPackage(dataset: Described): Readonly<Record<string, unknown>> {
-  const { record, url } = dataset
+function dataPackage({ record, url, rows }: Described): Readonly<Record<string, unknown>> {
   const { title, description, license, source, creator, keywords } = record
   const name = slug(record.name) || `dataset-${record.id}`
   return {
@@ -258,7 +261,7 @@ function dataPackage(dataset: Described): Readonly<Record<string, unknown>> {
     resources: [
       {
         name,
-        path: rowsUrl(dataset, 'csv'),
+        path: rows,
         profile: 'tabular-data-resource',
         format: 'csv',
         mediatype: 'text/csv',

@@ -142,6 +142,18 @@ describe('documents for other programs', () => {
     expect((await again()).statusCode).toBe(200)
   })
 
+  it.each([
+    'croissant',
+    'datapackage',
+  ])('%s.json that is asked for by an address with the key leads to rows that need none', async (name) => {
+    const answer = await at.call(undefined, 'GET', `/datasets/${id}/${name}.json?apiKey=${ada}`)
+    const [, address] = /"(?:contentUrl|path)":"(http[^"]*)"/.exec(answer.body)!
+    const { pathname, search } = new URL(address!)
+    expect(search).not.toContain(ada)
+    const rows = await at.call(undefined, 'GET', pathname + search)
+    expect(rows.body).toBe((await get('/data?$format=csv')).body)
+  })
+
   it('are for those who may read the dataset', async () => {
     const eve = await at.account('eve')
     expect((await at.call(eve, 'GET', `/datasets/${id}/croissant.json`)).statusCode).toBe(403)
