@@ -11,7 +11,11 @@ export const name = {
   maxLength: 255,
   documented: { pattern: NAME_PATTERN },
 } as const
-export const description = { type: 'string', maxLength: 10_000 } as const
+export const description = {
+  type: 'string',
+  maxLength: 10_000,
+  documented: { pattern: '^[^\\u0000]*$' },
+} as const
 
 const permission = { type: 'string', enum: ['Read', 'Write'] } as const
 

@@ -103,7 +103,8 @@ const NEW_LINK = object(['path'], {
     type: 'string',
     maxLength: 200,
     pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-    description: 'What or whom the link is for.',
+    description: 'text without control characters',
+    documented: { description: 'What or whom the link is for.' },
   },
   expiresIn: {
     type: 'integer',

@@ -37,7 +37,13 @@ const RESTORE = {
     'versions between stay readable.',
   body: object(['version'], {
     version: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [3] },
-    note: { type: 'string', maxLength: 1000, description: 'Why, for the list of versions.' },
+    note: {
+      type: 'string',
+      maxLength: 1000,
+      pattern: '^[^\\u0000]*$',
+      description: 'text without the character U+0000',
+      documented: { description: 'Why, for the list of versions.' },
+    },
   }),
   response: {
     200: tagged(DATASET, 'The dataset with its new version.'),
@@ -52,7 +58,10 @@ const UNDO = {
     'Takes back what one version changed, as a new version, and keeps the changes of later ones: rows that it inserted ' +
     'go, and those that it changed or deleted are again as they were, as the last rows. Rows are found by the key, so the ' +
     'dataset needs one. If later versions changed the same rows, nothing changes (409 `rows_changed`).',
-  body: RESTORE.body,
+  body: object(['version'], {
+    ...RESTORE.body.properties,
+    version: { ...RESTORE.body.properties.version, documented: { minimum: 1 } },
+  }),
   response: {
     200: json(EDITED_ROWS, 'The version, and how many rows were changed back.'),
     ...errors(402, 409, 410, 412, 422),

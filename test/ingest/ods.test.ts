@@ -112,7 +112,9 @@ describe('an OpenDocument spreadsheet', () => {
       cell('currency', 'value', '2'),
       cell('float', 'value', '1E-7'),
     )
-    expect((await bench.read('ods', file)).values).toEqual([['0.125'], ['2.0'], ['1e-07']])
+    const numbers = await bench.read('ods', file)
+    expect(numbers.values).toEqual([['0.125'], ['2.0'], ['1e-07']])
+    expect(numbers.warnings).toEqual([expect.stringContaining('12.5% is 0.125')])
     const spaced = await column(text('a<text:s text:c="2"/>b<text:s/><text:tab/>c<text:line-break/>d'))
     expect((await bench.read('ods', spaced)).values).toEqual([['a  b \tc\nd']])
     const moments = ['2024-01-01T10:59:59.9999999', '2024-01-01', '2024-01-02T00:00:00.25']

@@ -83,7 +83,7 @@ export const VALUE_RULES: readonly ValueRule[] = [
   {
     option: 'symbols',
     about:
-      'Every value has the same symbol before or after its number. `€5` and `£6`, or `5%` and `0.07`, stay text. Where ' +
+      'Every value has the same symbol before or after its number; `5%` is then 5, as shown. `€5` and `£6`, or `5%` and `0.07`, stay text. Where ' +
       'no number has one, some have spaces around them. A plus before numbers is such a symbol where others of the column ' +
       'have a minus, a decimal separator or another symbol: `+0.3`; telephone numbers stay text.',
     find: ({ numbers }, { given }) => {

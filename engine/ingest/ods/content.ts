@@ -164,9 +164,10 @@ export class OdsContent implements XmlHandler {
     }
     switch (type) {
       case 'float':
-      case 'percentage':
       case 'currency':
         return this.#number(attribute(attributes, 'value') ?? '')
+      case 'percentage':
+        return { ...this.#number(attribute(attributes, 'value') ?? ''), isPercent: true }
       case 'boolean':
         return this.#cellOf(attribute(attributes, 'boolean-value') ?? '', TEXT_KIND.boolean, /^(true|false)$/)
       case 'date':

@@ -12,6 +12,8 @@ export interface SheetCell {
   readonly isText: boolean
   /** The number is a whole one that a program may have rounded to a double before it wrote it. */
   readonly rounded?: boolean
+  /** Whether it is shown with a percent sign, as a hundred times the number. */
+  readonly isPercent?: boolean
   /** What is wrong with it as a value, which only counts if its row is not left out. */
   readonly fault?: string
 }
@@ -76,6 +78,12 @@ const MOST_NAMED = 10
 export function listed(cells: readonly string[]): string {
   const [first, rest] = [cells.slice(0, MOST_NAMED).join(', '), cells.length - MOST_NAMED]
   return `${first}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+/** A warning for a column of which a cell is shown with a percent sign. @param text its number */
+export function percentages(name: string, text: string): string {
+  const shown = Number((Number(text) * 100).toPrecision(12))
+  return `Column ${JSON.stringify(name)} has percentages as the fractions that the workbook holds: ${shown}% is ${text}.`
 }
 
 /** A warning for merged cells below the header. */

@@ -28,6 +28,7 @@ import {
   MOST_ROWS,
   type OnRow,
   type OpenBook,
+  percentages,
   type SheetCell,
 } from './book.ts'
 import { type SheetRow, SheetSample } from './detect.ts'
@@ -153,6 +154,7 @@ async function rewrite(
     ...table.warnings,
     ...(zeroFormulas.length > 0 ? [uncalculated(zeroFormulas)] : []),
     ...(merged.length > 0 ? [covering(merged)] : []),
+    ...table.percentagesIn(result.targets),
     ...(others.length > 0 ? [noRows(sheets[0]!.name, others)] : []),
   ]
   return {
@@ -185,6 +187,8 @@ interface HeldRow extends SheetRow {
 class SheetTable {
   /** Whole numbers that may have lost digits. */
   readonly rounded: Rounded = new Map()
+  /** The first number of each column, by its number, that is shown with a percent sign. */
+  readonly #percents = new Map<number, string>()
   readonly #table: TypedRows
   readonly #blanks = new Blanks()
   readonly #isNumbered: boolean
@@ -222,6 +226,14 @@ class SheetTable {
     const [first, ...others] = this.#held
     if (!others.some(({ blank }) => blank > 0)) return []
     return [countedFooter(this.#footer, first!.cells.map(({ text }) => text).join('; '))]
+  }
+
+  /** Warnings for columns that hold fractions. */
+  percentagesIn(targets: Rewritten['targets']): readonly string[] {
+    return targets.flatMap(({ name, source }) => {
+      const text = source === undefined ? undefined : this.#percents.get(source)
+      return text === undefined ? [] : [percentages(name, text)]
+    })
   }
 
   /** The csv that has been written since the last call. */
@@ -267,7 +279,7 @@ class SheetTable {
   #cells(row: number, cells: readonly SheetCell[]): void {
     const table = this.#table
     let next = 0
-    for (const { column, text, kind, isText, rounded, fault } of cells) {
+    for (const { column, text, kind, isText, rounded, isPercent, fault } of cells) {
       if (column >= table.width) {
         throw malformed(
           `Sheet row ${row} has a value in column ${column + 1}, but the header names only ${table.width}.`,
@@ -287,6 +299,7 @@ class SheetTable {
         continue
       }
       if (rounded && !this.rounded.has(column)) this.rounded.set(column, { row: table.rows + 1, text })
+      if (isPercent && !this.#percents.has(column)) this.#percents.set(column, text)
       table.value(text, kind, isText)
     }
     table.endRow()

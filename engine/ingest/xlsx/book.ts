@@ -5,7 +5,7 @@ import type { ZipReader } from '../zip/zip-reader.ts'
 import { attribute, type XmlHandler, XmlReader } from './xml.ts'
 
 /** As what a format shows numbers. `zoned` is the format in which our own exports write UTC timestamps. */
-export type NumberStyle = 'number' | 'date' | 'timestamp' | 'zoned' | 'time' | 'duration'
+export type NumberStyle = 'number' | 'percent' | 'date' | 'timestamp' | 'zoned' | 'time' | 'duration'
 
 export interface Workbook {
   /** The sheets in the order of their tabs. */
@@ -183,6 +183,7 @@ async function readStyles(zip: ZipReader, entry: Entry): Promise<NumberStyle[]> 
 
 /** The style of a built-in format (ISO 29500-1, 18.8.30). 27 to 36 and 50 to 58 are dates of East Asian locales. */
 function builtInStyle(id: number): NumberStyle {
+  if (id === 9 || id === 10) return 'percent'
   if (id === 22) return 'timestamp'
   if (id === 46) return 'duration'
   if ((id >= 18 && id <= 21) || id === 45 || id === 47) return 'time'
@@ -199,7 +200,7 @@ export function styleOfFormat(code: string): NumberStyle {
     .toLowerCase()
   if (/\[(h+|m+|s+)\]/.test(first)) return 'duration'
   const plain = first.replace(/\[[^\]]*\]|general|am\/pm|a\/p/g, '')
-  if (/[^ymdhs]*[0#?]/.test(plain) && !/[ydhs]/.test(plain)) return 'number'
+  if (/[^ymdhs]*[0#?]/.test(plain) && !/[ydhs]/.test(plain)) return plain.includes('%') ? 'percent' : 'number'
   const day = /[yd]/.test(plain)
   const clock = /[hs]/.test(plain)
   if (day && clock) return zoned ? 'zoned' : 'timestamp'

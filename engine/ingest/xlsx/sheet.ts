@@ -199,7 +199,9 @@ export function numberCell(
   const value = Number(digits)
   if (style === 'duration')
     return { column, text: serialDuration(digits), kind: TEXT_KIND.text, isText: true }
-  const moment = style === 'number' ? undefined : serialMoment(digits, style, date1904)
+  const isPercent = style === 'percent'
+  const isMoment = !isPercent && style !== 'number'
+  const moment = isMoment ? serialMoment(digits, style, date1904) : undefined
   if (moment) return { column, ...moment, isText: false }
   // Excel writes up to 17 digits. People typed the shortest number that stands for the same double.
   const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toFixed(0) : String(value)
@@ -211,7 +213,8 @@ export function numberCell(
   return {
     ...{ column, text: exact, kind: kindOf(exact), isText: false },
     ...(rounded && { rounded }),
-    ...(style !== 'number' && { fault: noDay(digits, date1904) }),
+    ...(isPercent && { isPercent }),
+    ...(isMoment && { fault: noDay(digits, date1904) }),
     ...(long && !rounded && { isExact: true }),
   }
 }

@@ -7,6 +7,8 @@ test.each([
   ['0.00', 'number'],
   ['#,##0 "days"', 'number'],
   ['[Red]0.0', 'number'],
+  ['0.0%', 'percent'],
+  ['0.0"%"', 'number'],
   ['[h]:mm', 'duration'],
   ['[Red][mm]:ss.0;@', 'duration'],
   ['0.0"[h]"', 'number'],

@@ -55,6 +55,27 @@ describe('xlsx', () => {
     expect(await read({ sheet: 'very' })).toEqual(['very', 'v: integer'])
   })
 
+  test('percentages are the fractions that the cells hold, which a warning says', async () => {
+    const rates = async (numFmt: string) => {
+      const file = await workbook((sheet) => {
+        sheet.addRows([
+          ['region', 'rate'],
+          ['North', null],
+          ['South', 0.125],
+          ['East', 0.07],
+        ])
+        for (const cell of ['B3', 'B4']) sheet.getCell(cell).numFmt = numFmt
+      })
+      const { values, warnings } = await bench.read('xlsx', file)
+      expect(values.map(([, rate]) => rate)).toEqual([null, '0.125', '0.07'])
+      return warnings
+    }
+    const warning = 'Column "rate" has percentages as the fractions that the workbook holds: 12.5% is 0.125.'
+    expect(await rates('0.0%')).toEqual([warning])
+    expect(await rates('0%')).toEqual([warning])
+    expect(await rates('0.00')).toBeUndefined()
+  })
+
   test('a first sheet without rows is read with a warning that others may have some', async () => {
     const book = (rows: unknown[][]) =>
       workbook((first, book) => {
