@@ -37,7 +37,7 @@ export const TEXT_KIND = {
   grouped: 1 << 17,
   /** `1e5`: a number, unless it is a code. Programs write `1e+05`. */
   bareExponent: 1 << 18,
-  /** A mark next to `integer` or `bigInteger`: no double is this number, or in csv, where up to 18 digits are not looked at, perhaps none. */
+  /** A mark next to `integer`, `bigInteger`, `whole` or `fraction`: no double is this number without its decimal places, or in csv, where up to 18 digits are not looked at, perhaps none. */
   beyondDouble: 1 << 19,
 } as const
 
@@ -95,6 +95,8 @@ const NUMBERS =
 
 /** Every whole number of up to this many digits is a double. */
 const DOUBLE_LENGTH = 15
+/** Whole numbers of more digits. */
+const LONG = `-?[1-9]${'\\d'.repeat(DOUBLE_LENGTH)}\\d*`
 const YEAR = '(000[1-9]|00[1-9]\\d|0[1-9]\\d\\d|[1-9]\\d{3})'
 const MONTH_DAY =
   '((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8]))'
@@ -114,10 +116,12 @@ const ODD_DAY = `(0001-01-01|9999-12-31|${LEAP_DAY})`
  * checked by `checkedKind`. Dates have to be complete and in ISO 8601, since the month of `01/02/2020` is ambiguous.
  */
 const PATTERNS: readonly { readonly pattern: string; readonly kind: number; readonly check?: true }[] = [
-  { pattern: `-?[1-9]${'\\d'.repeat(DOUBLE_LENGTH)}\\d*`, kind: TEXT_KIND.integer | TEXT_KIND.beyondDouble },
+  { pattern: LONG, kind: TEXT_KIND.integer | TEXT_KIND.beyondDouble },
   { pattern: '-?(0|[1-9]\\d*)', kind: TEXT_KIND.integer },
   { pattern: '[-+]?\\d+', kind: TEXT_KIND.looseInteger },
   { pattern: '-?[1-9]\\d{0,2}\\.\\d{3}', kind: TEXT_KIND.grouped },
+  { pattern: `${LONG}\\.0*`, kind: TEXT_KIND.whole, check: true },
+  { pattern: `${LONG}\\.\\d+`, kind: TEXT_KIND.fraction, check: true },
   { pattern: '-?(0|[1-9]\\d*)\\.0*', kind: TEXT_KIND.whole },
   { pattern: '-?(0|[1-9]\\d*)?\\.\\d+', kind: TEXT_KIND.fraction },
   { pattern: '[1-9]\\d*[eE]\\d+', kind: TEXT_KIND.bareExponent, check: true },
@@ -214,9 +218,11 @@ export function checkedKind(found: number, text: string): number {
       return isDouble(text) ? whole : whole | TEXT_KIND.beyondDouble
     }
     case TEXT_KIND.looseInteger:
+      return text.length > LONGEST_NUMBER ? TEXT_KIND.text : kind
     case TEXT_KIND.whole:
     case TEXT_KIND.fraction:
-      return text.length > LONGEST_NUMBER ? TEXT_KIND.text : kind
+      if (text.length > LONGEST_NUMBER) return TEXT_KIND.text
+      return text.indexOf('.') <= DOUBLE_LENGTH || isDouble(text) ? kind : kind | TEXT_KIND.beyondDouble
     case TEXT_KIND.exponent:
     case TEXT_KIND.bareExponent:
     case TEXT_KIND.looseNumber:
@@ -249,10 +255,14 @@ function isWithinCalendar(text: string): boolean {
   return text.startsWith('0001') ? minute + offset >= 0 : minute + offset < 24 * 60
 }
 
-/** Whether a whole number is a double, or written as programs write one: with zeros behind the digits that tell it. */
+/**
+ * Whether a number, without its decimal places, is a double, or written as programs write one: with zeros behind the
+ * digits that tell it.
+ */
 function isDouble(text: string): boolean {
   const value = Number(text)
-  return String(value) === text || BigInt(value) === BigInt(text)
+  const [whole = ''] = text.split('.', 1)
+  return String(value) === whole || BigInt(Math.trunc(value)) === BigInt(whole)
 }
 
 /** Whether an integer, with or without a sign, fits in 64 bits signed. */
@@ -289,7 +299,7 @@ const ACCEPTED = {
   double: {
     certain: (NUMBERS | TEXT_KIND.special) & ~(TEXT_KIND.looseInteger | TEXT_KIND.beyondDouble),
     possible: TEXT_KIND.looseInteger | TEXT_KIND.beyondDouble,
-    exact: isDouble,
+    exact: (text) => /\..*[1-9]/.test(text) || isDouble(text),
   },
   decimal: { certain: 0, possible: NUMBERS, exact: fitsDecimal },
   string: { certain: ANY_TEXT, ...NO_MORE },
