@@ -109,9 +109,8 @@ export async function loadTable(services: Services, path: RequestPath) {
   return { metadata: await snapshot.icebergTable(path.warehouse.naming), config: storeSettings(config) }
 }
 
-/** The settings with which clients reach the store of the rows. They need credentials of their own. */
+/** The settings with which clients reach the store of the rows, or attached objects. They need credentials of their own. */
 function storeSettings(config: Config): Record<string, string> {
-  if (config.store === undefined) return {}
   const { endpoint, region, pathStyle } = s3Requests(s3Access(config))
   return {
     ...(endpoint !== undefined && { 's3.endpoint': endpoint }),

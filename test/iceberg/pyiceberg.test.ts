@@ -6,8 +6,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
+import { parseS3Address } from '../../engine/store/objects/address.ts'
+import { S3Store } from '../../engine/store/objects/s3.ts'
 import { openLake } from '../attach/lake.ts'
 import { IS_CLUSTER } from '../cluster/elsewhere.ts'
+import { S3_SERVERS, S3Server } from '../cluster/s3-server.ts'
 import { dataset, platform } from '../server/platform.ts'
 
 /** On PyPI. Pinned, so that a failure can be had again. */
@@ -175,25 +178,35 @@ few = table.scan(row_filter=GreaterThanOrEqual("Größe n", 1998))
 print(json.dumps([len(list(few.plan_files())), table.scan().count(), few.to_arrow().to_pylist()], default=str))
 `
 
-test.runIf(program && !IS_CLUSTER)(
-  'pyiceberg finds the columns of attached files by their names',
-  async () => {
+const PLACES = S3_SERVERS.length > 0 ? (['a folder', 'a bucket'] as const) : (['a folder'] as const)
+test.runIf(program && !IS_CLUSTER).each(PLACES)(
+  'pyiceberg finds the columns of attached files in %s by their names',
+  async (place) => {
     await using lake = await openLake()
-    const config = { attachable: lake.folder, iceberg: { localFiles: true } } as object
+    await using server = place === 'a bucket' ? await S3Server.start() : undefined
+    const address = server ? 's3://tests/lake/' : join(lake.folder, 'all')
+    const attachable = server ? address : lake.folder
+    const config = { attachable, s3Endpoint: server?.endpoint, iceberg: { localFiles: true } } as object
     await using at = await platform({ config })
     const select = (from: number) =>
       `SELECT (i + ${from})::INTEGER AS "Größe n", (i / 4)::FLOAT AS f, (i / 100)::DECIMAL(9, 2) AS p,
        DATE '2024-01-01' + i::INTEGER AS day, nullif(i % 2, 0)::SMALLINT AS s FROM range(1000) t(i)`
-    for (const from of [0, 1_000]) await lake.write(`all/${from}.parquet`, select(from))
+    for (const from of [0, 1_000]) {
+      const file = await lake.write(`all/${from}.parquet`, select(from))
+      if (!server) continue
+      const bucket = new S3Store(parseS3Address(address, { endpoint: server.endpoint }))
+      await bucket.put(`${from}.parquet`, { file })
+      bucket.close()
+    }
     const { id: repositoryId } = (
       await at.call(at.root, 'POST', '/repositories', { json: { name: 'home' } })
     ).json()
     const { id } = (
       await at.call(at.root, 'POST', '/datasets', { json: { name: 'lake', repositoryId } })
     ).json()
-    await (await at.engine.dataset(id)).attach(join(lake.folder, 'all'))
-    const address = `${await at.listen()}/iceberg`
-    const child = spawn(program!, ['-c', NAMES_AND_FILES, address, at.root], { stdio: 'pipe' })
+    await (await at.engine.dataset(id)).attach(address)
+    const catalog = `${await at.listen()}/iceberg`
+    const child = spawn(program!, ['-c', NAMES_AND_FILES, catalog, at.root], { stdio: 'pipe' })
     const [out, complaints] = await Promise.all([text(child.stdout), text(child.stderr)])
     expect(complaints).toBe('')
     expect(JSON.parse(out)).toEqual([

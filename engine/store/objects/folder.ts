@@ -74,7 +74,7 @@ export class FolderParts implements PartStore {
 
   /** Iceberg treats locations as plain strings, not as URLs, so nothing in them is escaped. */
   url(part: PartBytes): string {
-    return `file://${this.file(part)}`
+    return this.#of(part)?.url(part) ?? `file://${this.file(part)}`
   }
 
   file(part: PartBytes): string {
