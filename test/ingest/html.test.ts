@@ -100,6 +100,17 @@ describe('an HTML table', () => {
     expect(warnings).toEqual(['What the page does not show (display:none) is left out: "9".'])
   })
 
+  test('may have one column, whose name looks like csv', async () => {
+    for (const given of [{}, AUTO]) {
+      const { shape, values } = await bench.read(
+        'html',
+        `<table>${rows(th('a;b'), td('1;2'), td('3;4'))}</table>`,
+        given,
+      )
+      expect([shape, values]).toEqual([['a;b: string'], [['1;2'], ['3;4']]])
+    }
+  })
+
   test('may lack end tags, tr and spaces', async () => {
     const { values } = await bench.read('html', '<TABLE><TH>a<TH>b<TR><TD><B>1<TD>2<TR><TD>3<TD>4</TABLE>')
     expect(values).toEqual([

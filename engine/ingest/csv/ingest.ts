@@ -40,7 +40,7 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
   const { file, format } = request
   const delimiter = format === 'tsv' ? '\t' : ','
   const { names, end, newline, awkward } = await readHeader(file, delimiter)
-  refuseOtherDelimiters(names, known, delimiter)
+  if (format !== 'html') refuseOtherDelimiters(names, known, delimiter)
   refuseRowAsHeader(names, known)
   if (awkward || request.beginning) return ingestRewritten(toCsv, duck, known, request)
   const targets = withTexts(layColumns(known, names), request.readings)

@@ -316,7 +316,7 @@ class Records implements PieceReader {
   /** Settles the names by the header and the number of fields of the first row. */
   #begin(count: number): TypedRows {
     const names = this.#heading ? this.#namesIn(this.#heading, count) : this.#namesFor(count)
-    refuseOtherDelimiters(names, this.#known, this.#delimiter)
+    if (this.#request.format !== 'html') refuseOtherDelimiters(names, this.#known, this.#delimiter)
     refuseRowAsHeader(names, this.#known)
     const targets = layColumns(this.#known, names)
     const fields = fieldsOf(targets)
