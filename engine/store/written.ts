@@ -2,7 +2,7 @@ import type { DatasetRecord } from '../catalog/records.ts'
 import { unmarked } from '../errors.ts'
 import { type Contents, contentsOf } from '../ingest/contents.ts'
 import type { Choice, IngestResult, UploadOptions } from '../ingest/request.ts'
-import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
+import { type ExplainedColumn, explainedColumns, replacing } from '../ingest/text/errors.ts'
 import { sameColumns } from '../types/columns.ts'
 
 /** A dataset after an upload, with what the upload tells about its columns. */
@@ -32,7 +32,10 @@ export function explained(
   if (!sameColumns(record.columns, made.columns)) return record
   return {
     ...record,
-    columns: explainedColumns(record.columns, made.reasons),
+    columns: explainedColumns(
+      record.columns,
+      made.reasons?.map((reason) => reason && replacing(reason)),
+    ),
     ...(made.options && { options: made.options }),
     ...(made.why && { why: made.why }),
     ...contentsOf({ sheet: made.sheet, entry: made.entry, table: made.table }),

@@ -164,9 +164,7 @@ function findings(
         ? ''
         : `; the values above it are of type ${above}. If the rows at the end hold totals or notes, leave them out with --footer`
     const either = or === undefined ? '' : ` or ${flags(or)}`
-    // The column is declared as text from now on.
-    const reading =
-      better === undefined ? '' : `; ${flags(better)}${either}, with --columns replace, may read it`
+    const reading = better === undefined ? '' : `; ${flags(better)}${either} may read it`
     return [`${name} is text because of ${JSON.stringify(value)} in row ${row}${values}${reading}.`]
   })
   const reasons = why.map(({ option, row, value }) => {

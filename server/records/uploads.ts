@@ -16,7 +16,9 @@ export const BECAUSE = record(
     },
     try: {
       ...text,
-      description: 'Options of the upload that may read the value as what it means: `decimal=,&thousands=.`.',
+      description:
+        'Options of the upload that may read the value as what it means: `decimal=,&thousands=.`. Of a column that is ' +
+        'stored as text, `columns=replace` is among them.',
     },
     or: {
       ...text,

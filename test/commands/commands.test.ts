@@ -170,7 +170,7 @@ describe.each(PLACES)('%s', (where, place) => {
         '  --delimiter because of "Tag;Menge"\n' +
         '  --decimal because of "1,5" in row 1\n' +
         '  --nulls because of "-" in row 2\n' +
-        'Tag is text because of "31.12.2024" in row 1; --dates D.M.YYYY, with --columns replace, may read it.\n',
+        'Tag is text because of "31.12.2024" in row 1; --dates D.M.YYYY --columns replace may read it.\n',
     )
     writeFileSync(file('totals.csv'), 'day;n\n1.2.2024;1\n13.2.2024;2\ntotal;3\n')
     const totals = ['import', file('totals.csv'), '--repository', 'home', '--dataset', 'totals']

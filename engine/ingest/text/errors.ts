@@ -205,6 +205,16 @@ export function keepingWords(reason: TextReason, words: ListedWords): TextReason
   }
 }
 
+/** The same suggestions once the column is stored as text, which it stays until the columns are replaced. */
+export function replacing({ try: one, or, ...reason }: TextReason): TextReason {
+  const again = (suggestion: string) => `${suggestion}&columns=replace`
+  return {
+    ...reason,
+    ...(one !== undefined && { try: again(one) }),
+    ...(or !== undefined && { or: again(or) }),
+  }
+}
+
 /** A column of an upload, with the reason why it is text. */
 export interface ExplainedColumn extends Column {
   readonly because?: TextReason

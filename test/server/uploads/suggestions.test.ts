@@ -49,6 +49,19 @@ it('the option for a column of words for nothing keeps those of other columns', 
   ])
 })
 
+it('the options for a column that is stored as text read it when the file is sent again', async () => {
+  const { id: repositoryId } = (
+    await at.call(ada, 'POST', '/repositories', { json: { name: 'again' } })
+  ).json()
+  const { id } = (await at.call(ada, 'POST', '/datasets', { json: { name: 'd', repositoryId } })).json()
+  const body = 'a;b\n1;1.234,50\n2;7,25\n'
+  const put = async (query: string) =>
+    (await at.call(ada, 'PUT', `/datasets/${id}/data?delimiter=;&${query}`, { body, headers: CSV })).json()
+  const { because } = (await put('')).columns[1]
+  expect(because.try).toBe('decimal=,&thousands=.&columns=replace')
+  expect((await put(because.try)).columns[1]).toMatchObject({ name: 'b', type: 'double' })
+})
+
 it('a file without a header is refused with the option that appends it', async () => {
   const data = await table('k,v\n1,a\n')
   for (const [query, body] of [
