@@ -8,17 +8,21 @@ const results = process.env['PARQUETRY_TEST_RESULTS']
 const FAILURES = [
   'test/{crash,faults,nodes,objects,outages,simulation,trino}/**/*.test.ts',
   'test/apply/spill.test.ts',
-  'test/commands/bench.test.ts',
+  'test/commands/{bench,resumed}.test.ts',
+  'test/connectors/answers/damaged.test.ts',
   'test/deploy/backup.test.ts',
-  'test/duckdb/native-reader.test.ts',
-  'test/engine/wide-rows.test.ts',
+  'test/duckdb/{native-reader,row-groups}.test.ts',
+  'test/engine/{flights,pages,wide-rows}.test.ts',
   'test/export/flow.test.ts',
+  'test/export/formats/gzip.test.ts',
   'test/iceberg/{object-store,pyiceberg,spark}.test.ts',
   'test/ingest/{json/large,large-sheets,limits,mutations,readers}.test.ts',
+  'test/ingest/arrow/nested.test.ts',
   'test/odata/large.test.ts',
   'test/server/data/{diskfull,fair-sql,one-version,streaming}.test.ts',
   'test/server/service/{schemathesis,sigterm,soak}.test.ts',
-  'test/sources/processes.test.ts',
+  'test/sources/{difference,processes,year}.test.ts',
+  'test/sql/{attacks,fence}.test.ts',
   'test/store/{closing,crash,diskfull,integrity}.test.ts',
   'test/versions/{kills,opened-cluster}.test.ts',
 ]
@@ -34,8 +38,8 @@ export default defineConfig({
       ...(part === 'service'
         ? [
             ...FAILURES,
-            'test/{cluster,console,tools}/**',
-            'test/{filter/differential,package/package,sql/tpc}.test.ts',
+            'test/{cluster,console,differential,tools}/**',
+            'test/{apply/differential,filter/differential,package/package,sql/tpc}.test.ts',
           ]
         : []),
     ],

@@ -5,7 +5,8 @@ import type { Authorship } from '../catalog/history.ts'
 import { type DatasetRecord, isAttached, type Part, type Version } from '../catalog/records.ts'
 import { EngineError, invalidOption } from '../errors.ts'
 import type { QueryExecutor } from '../export/index.ts'
-import { elementsOf, FIELD } from '../parquet/footer.ts'
+import { fieldsOf } from '../ingest/parquet/arrow-fields.ts'
+import { elementsOf, FIELD, pairsOf } from '../parquet/footer.ts'
 import { footerOf } from '../parquet/parquet-file.ts'
 import { schemaOf } from '../parquet/schema.ts'
 import { readStruct, type Struct, writeStruct } from '../parquet/thrift.ts'
@@ -176,7 +177,10 @@ class Forms {
     const described = await this.#described.get(form)!.catch((cause: unknown) => {
       throw new EngineError('invalid_file', `${name} can't be read as Parquet.`, { cause })
     })
-    return attachableColumns(name, footer, described)
+    const fields = await fieldsOf(pairsOf(footer), schemaOf(footer)).catch((cause: Error) => {
+      throw new EngineError('invalid_file', `${name} can't be attached. ${cause.message}`, { cause })
+    })
+    return attachableColumns(name, footer, described, fields)
   }
 
   async #describe(path: string) {

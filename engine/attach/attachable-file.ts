@@ -1,5 +1,6 @@
 import { normaliseParquetColumn } from '../duckdb/normalise.ts'
 import { EngineError } from '../errors.ts'
+import { type Fields, meaningOf } from '../ingest/parquet/arrow-fields.ts'
 import { isInLegacyCalendar } from '../ingest/parquet/legacy-calendar.ts'
 import { chunksOf, elementsOf, FIELD, groupsOf, metasOf, numberOf, pairsOf } from '../parquet/footer.ts'
 import { PHYSICAL, type SchemaElement, schemaOf } from '../parquet/schema.ts'
@@ -70,18 +71,25 @@ const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: bigint,
  * The columns of a file, which must be such that all values are read as they would be from one of our own files.
  * @param name of the file, for errors
  * @param described what DuckDB says of the columns
+ * @param fields what Arrow's schema says of them
  * @throws EngineError `invalid_file`, naming file, column and reason
  */
 export function attachableColumns(
   name: string,
   footer: Struct,
   described: readonly { readonly name: string; readonly duckType: string }[],
+  fields: Fields,
 ): AttachableColumn[] {
   const elements = elementsOf(footer).slice(1)
   const top = schemaOf(footer).filter(({ isColumn }) => isColumn)
   return top.map((column, index) => {
     const { name: duckName, duckType } = described[index]!
-    const reason = unreadable(column, elements[index]!, duckType)
+    const field = fields.get(column.name)
+    const meaning = field && meaningOf(field)
+    const reason =
+      meaning === undefined
+        ? unreadable(column, elements[index]!, duckType)
+        : `has ${meaning} as whole numbers, which only Arrow's schema says`
     if (reason !== undefined) throw refused(name, column.name, reason)
     if (duckName !== column.name || ROW_COLUMNS.test(column.name)) {
       throw refused(

@@ -39,6 +39,26 @@ test.for(Object.entries(COLUMNS))('%s is refused with file, column and reason', 
   expect(message).toContain('Upload it instead.')
 })
 
+/** Files whose columns are whole numbers or bytes for DuckDB, and what only Arrow's schema in them says. */
+const ARROW = {
+  durations: 'has durations as whole numbers',
+  periods: 'has periods of pandas as whole numbers',
+  bool8: 'has booleans as whole numbers',
+  'polars-int128': 'integers of 128 bits',
+}
+
+test.for(Object.entries(ARROW))('%s of Arrow are refused, where an upload reads or refuses them', async ([
+  fixture,
+  reason,
+]) => {
+  const name = `${fixture}.parquet`
+  copyFileSync(join(import.meta.dirname, '../ingest/fixtures', name), join(lake.folder, name))
+  const { code, message } = await errorOf(lake.attach(name))
+  expect(code).toBe('invalid_file')
+  expect(message).toContain(name)
+  expect(message).toContain(reason)
+})
+
 test('names that DuckDB would change, and those that it gives to rows, are refused', async () => {
   for (const [name, column] of [['reserved', 'file_row_number']]) {
     await lake.write(`${name}.parquet`, `SELECT 1 AS ${column}`)

@@ -8,7 +8,7 @@ import {
 } from '../../duckdb/normalise.ts'
 import { valueText } from '../../duckdb/value-text.ts'
 import { EngineError } from '../../errors.ts'
-import { contentOf, FIELD, numberOf, type Pairs, pairsOf } from '../../parquet/footer.ts'
+import { contentOf, FIELD, numberOf, pairsOf } from '../../parquet/footer.ts'
 import { footerOf } from '../../parquet/parquet-file.ts'
 import { readParts } from '../../parquet/read-parts.ts'
 import { type SchemaElement, schemaOf } from '../../parquet/schema.ts'
@@ -16,7 +16,6 @@ import { readListHead, readStruct, type Struct } from '../../parquet/thrift.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
 import { filledColumns, readMetadata } from '../../types/file-metadata.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
-import type { ArrowField } from '../arrow/arrow-messages.ts'
 import { unpacksTooLarge } from '../file.ts'
 import { measure, writePart } from '../parts/part.ts'
 import { widened } from '../parts/parts.ts'
@@ -43,6 +42,7 @@ import {
 } from '../text/errors.ts'
 import { periodReason, periodSql, periodsIn } from '../text/periods.ts'
 import { badTimeIn, inZone, zoneError } from '../text/zones.ts'
+import { type Fields, fieldsOf, isBool8 } from './arrow-fields.ts'
 import {
   aliased,
   badValueFound,
@@ -172,7 +172,7 @@ async function parquetColumns(
       const whole = isFine ? `p${index} % 1000 = 0` : undefined
       return { name, type: 'string', sql: durationOf(field.durations, `p${index}`), saysJson, whole }
     }
-    if (duckType === 'TINYINT' && field?.metadata.get('ARROW:extension:name') === 'arrow.bool8')
+    if (duckType === 'TINYINT' && field && isBool8(field))
       return { name, type: 'boolean', sql: `p${index} <> 0`, saysJson }
     const column = normaliseParquetColumn(duckType, `p${index}`)
     const inside = column.type === 'json' ? everyLeaf(duckType, `p${index}`, leafInRange) : undefined
@@ -270,29 +270,6 @@ function isOfType(
   if (isTextual(given, type)) return `TRY_CAST(${sql} AS UUID) IS NOT NULL`
   const conditions = [whole, inside, inRange(given, sql)].filter((condition) => condition !== undefined)
   return conditions.length > 0 ? conditions.join(' AND ') : undefined
-}
-
-/** The key under which Arrow's libraries write the schema: a message in base64, after its marker and its length. */
-const ARROW_SCHEMA = 'ARROW:schema'
-const MARKER_BYTES = 8
-
-/** What Arrow's schema says about columns, by their names. */
-type Fields = ReadonlyMap<string, ArrowField>
-
-/** @throws EngineError `invalid_upload` for integers of 128 bits, which polars writes as bytes */
-async function fieldsOf(pairs: Pairs, elements: readonly SchemaElement[]): Promise<Fields> {
-  const message = Buffer.from(pairs.get(ARROW_SCHEMA) ?? '', 'base64').subarray(MARKER_BYTES)
-  if (message.length === 0) return new Map()
-  const { schemaFields } = await import('../arrow/arrow-messages.ts')
-  try {
-    return new Map(schemaFields(message).map((field) => [field.name, field]))
-  } catch (error) {
-    const { column } = (error instanceof EngineError && error.details) || {}
-    if (elements.some(({ isColumn, name, isBytes16 }) => isColumn && name === column && isBytes16))
-      throw error
-    // The rows are read without this schema, so a damaged one is no reason to refuse them.
-    return new Map()
-  }
 }
 
 /** If our SQL raised this error for a bad value, returns one that names the value's row; otherwise the error itself. */
