@@ -49,7 +49,7 @@ const bin = (name: string) => `${root}/node_modules/.bin/${name}`
 describe('the tarball', () => {
   test('holds what is needed and nothing else', () => {
     const needed =
-      /^(dist\/(engine|connectors|server)\/.+\.(js|d\.ts|(js|d\.ts)\.map)|dist\/server\/(console|guide)\/dist\/.+|(engine|connectors|server)\/.+\.ts|server\/bin\.js|data\/samples\/.+|server\/deploy\/.+|docs\/((decisions|reference|tasks|errors)\/)?[\w-]+\.md|examples\/[\w-]+\.(ts|md|yml)|(package\.json|LICENSE|(README|ARCHITECTURE|CHANGELOG)\.md))$/
+      /^(dist\/(engine|connectors|server)\/.+\.(js|d\.ts|(js|d\.ts)\.map)|dist\/server\/(console|guide)\/dist\/.+|(engine|connectors|server)\/.+\.ts|server\/bin\.js|data\/samples\/.+|server\/deploy\/.+|docs\/((decisions|reference|tasks|errors)\/)?[\w-]+\.md|examples\/[\w-]+(\.config)?\.(ts|js|md|yml)|(package\.json|LICENSE|(README|ARCHITECTURE|CHANGELOG)\.md))$/
     expect(packed.files.filter((file) => !needed.test(file))).toEqual([])
     expect(packed.files.filter((file) => /(^|\/)(test|bench|node_modules)\//.test(file))).toEqual([])
     // A tenth more than it has: what does not belong there, such as a second copy of something, is usually more.
