@@ -54,7 +54,9 @@ describe.skipIf(withoutBrowser())('a dataset that others change while it is show
     expect(followed).toEqual([])
     await walked.go('datasets/1')
     await page.getByText('You see version 2').waitFor({ state: 'detached' })
-    await expect.poll(() => followed.length).toBeGreaterThan(0)
+    const { version } = (await (await walked.stage.api('GET', '/datasets/1')).json()) as { version: number }
+    // Not before: the page would read the appended row with the others.
+    await expect.poll(() => followed.at(-1)).toContain(`since=${version}&`)
     await append(5)
     await button('1 new row').waitFor()
   })
