@@ -141,8 +141,8 @@ export const READING = {
       'With `index`, a first column without a name, which R and pandas write, is called `index`; with `number`, ' +
       'columns without a name are called `column_1`, and those of the same name `a`, `a_2`.',
     details:
-      'With `number`, columns at the end that have neither a name nor a value are left out: a delimiter at the end of ' +
-      'each line makes them.',
+      'With `number`, columns at both ends that have neither a name nor a value are left out: a delimiter at the end of ' +
+      'each line makes them, and a table that begins in column B of a sheet.',
   },
   dialect: {
     http: 'dialect',

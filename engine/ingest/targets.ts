@@ -11,6 +11,8 @@ export interface Target extends Omit<Column, 'type'> {
   readonly type: ColumnType | undefined
   /** The position of the column in the upload; undefined where the upload lacks it, so that all its values are null. */
   readonly source: number | undefined
+  /** Set where a column at the start has no name and is left out unless it has a value, with the error that it is then. */
+  readonly spare?: { readonly conflict?: EngineError }
 }
 
 /** The columns that are known before the upload is looked at. */
@@ -88,11 +90,13 @@ function byName(columns: readonly Column[]): ReadonlyMap<string, Column> {
  * @param names of the upload's columns
  * @param types of the columns in formats that fix them, as Parquet does: the wanted types have to hold all of their
  * values. The values of text formats can be read as any type.
+ * @param spare how many columns at the start are left out unless they have a value
  */
 export function layColumns(
   known: KnownColumns,
   names: readonly string[],
   types: readonly (ColumnType | undefined)[] = [],
+  spare = 0,
 ): Target[] {
   checkNames(names)
   const { columns, ofDataset, open, missing } = known
@@ -104,8 +108,12 @@ export function layColumns(
   const position = new Map(given.map(({ name }, index) => [name, index]))
   const target = ({ name, type }: (typeof given)[number], source: number): Target => {
     const column = byNames.get(name)
-    if (column || !open) conflictUnless(column, { name, type })
-    return column ? { ...column, source } : { name, type, nullable: true, description: '', source }
+    const conflict = column || !open ? conflictOf(column, { name, type }) : undefined
+    const isSpare = !column && source < spare
+    if (conflict && !isSpare) throw conflict
+    if (column) return { ...column, source }
+    const own = { name, type, nullable: true, description: '', source }
+    return isSpare ? { ...own, spare: { ...(conflict && { conflict }) } } : own
   }
   if (ofDataset) {
     const fields = given.map(target)
@@ -188,24 +196,42 @@ export const UNKNOWN_COLUMN =
   'that the dataset does not have. Column names are case-sensitive; declare new columns first, append with ' +
   `${hint('columns=add')}, or replace columns and rows together (${TOGETHER}).`
 
-function conflictUnless(
-  wanted: Column | undefined,
-  given: { readonly name: string; readonly type: ColumnType | undefined },
-): void {
+interface Given {
+  readonly name: string
+  readonly type: ColumnType | undefined
+}
+
+function conflictUnless(wanted: Column | undefined, given: Given): void {
+  const conflict = conflictOf(wanted, given)
+  if (conflict) throw conflict
+}
+
+/** The error of a column that the dataset does not have, or has with another type. */
+function conflictOf(wanted: Column | undefined, given: Given): EngineError | undefined {
   const name = JSON.stringify(given.name)
   if (wanted === undefined) {
     const type = given.type ? ` of type ${given.type}` : ''
-    throw new EngineError('column_conflict', `The upload has a column ${name}${type} ${UNKNOWN_COLUMN}`, {
+    return new EngineError('column_conflict', `The upload has a column ${name}${type} ${UNKNOWN_COLUMN}`, {
       details: { column: given.name, wanted: null, given: given.type ?? null },
     })
   }
   if (given.type !== undefined && given.type !== wanted.type) {
-    throw new EngineError(
+    return new EngineError(
       'column_conflict',
       `Column ${name} is ${given.type} in the upload; the dataset wants ${wanted.type}. ${isLocalTime(given.type, wanted.type) ? `Say which zone its times are of, with ${hint('zone=Europe/Berlin')}.` : `Both can be replaced together (${TOGETHER}).`}`,
       { details: { column: given.name, wanted: wanted.type, given: given.type } },
     )
   }
+  return undefined
+}
+
+/**
+ * Matches the columns below a header with those of the dataset, as `layColumns` does.
+ * @throws EngineError `column_conflict`, `missing_columns`, `invalid_upload`
+ */
+export function layHeader(known: KnownColumns, header: readonly string[], options: UploadOptions): Target[] {
+  const unnamed = options.names === 'number' ? header.findIndex((name) => name !== '') : 0
+  return layColumns(known, namesOfColumns(header, options), [], unnamed)
 }
 
 /** The names of columns according to a header of which some names may be missing or occur twice. */

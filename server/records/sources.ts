@@ -27,7 +27,12 @@ const STATE = {
     ...time,
     description: 'The next refresh: by the schedule, or sooner if a series could not be fetched.',
   },
-  lastError: { ...textOrNull, description: 'What went wrong in the last run; null: nothing.' },
+  lastError: {
+    ...textOrNull,
+    description:
+      'What went wrong in the last run; null: nothing. For a query, which may fail by values of other tables, only the ' +
+      'account that set it sees what.',
+  },
   hints: {
     type: 'array',
     items: text,

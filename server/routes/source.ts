@@ -42,7 +42,7 @@ export function sourceRoutes(app: Routes, services: Services): void {
 
   app.get('/datasets/:id/source', { schema: GET_SOURCE }, async (request) => {
     const { record, right } = await datasetFor(request, services, 'Read')
-    return shown(await sources.record(record.id, engine), right)
+    return shown(await sources.record(record.id, engine, request.account.id), right)
   })
 
   app.put('/datasets/:id/source', { schema: SET_SOURCE }, async (request) => {

@@ -94,6 +94,8 @@ interface Readers {
 /** Sources are not cached. */
 const UNRECALLED = { changes: [] }
 
+const UNTOLD = 'The query could not be read. The account that set it sees why.'
+
 /**
  * The sources of datasets. A run takes a source until a certain time, with a token of its own. No other process can
  * take the source before that time. If another one takes it afterwards, the results of the first run are discarded.
@@ -111,9 +113,10 @@ export class Sources {
 
   /**
    * What clients see of the source of a dataset. If a saved query may no longer be read, it says so before the next run.
+   * @param accountId who looks at it: errors of a query tell values of rows that only its owner may surely read
    * @throws ServerError `not_followed`
    */
-  async record(datasetId: number, readers: Readers): Promise<Source> {
+  async record(datasetId: number, readers: Readers, accountId?: number): Promise<Source> {
     const source = await this.get(datasetId)
     if (!source) throw notFollowed(datasetId)
     const { series, address, start, every, lastRun, due, lastVersion } = source
@@ -127,7 +130,9 @@ export class Sources {
             },
           )
         : null
-    const lastError = lost ?? source.lastError
+    const isHidden =
+      address && 'query' in address && accountId !== undefined && accountId !== source.accountId
+    const lastError = lost ?? (isHidden ? source.lastError && UNTOLD : source.lastError)
     return {
       ...(address && 'query' in address && { query: address.query.given, refresh: address.refresh ?? null }),
       // The rest of the path is nobody's business but the operator's.

@@ -320,6 +320,10 @@ describe('csv of other programs', () => {
     ])
     const trailing = await bench.read('csv', 'a,b,,\n1,2,,\n3,4,,\n', { options })
     expect(trailing.shape).toEqual(['a: integer', 'b: integer'])
+    const known = { options, existing: [column('b', 'integer'), column('a', 'integer')] }
+    expect((await bench.read('csv', ',,a,b\n,,1,2\n', known)).values).toEqual([['2', '1']])
+    expect(await bench.refusal('csv', ',a,b\n,1,2\nx,1,2\n', known)).toMatch(/^409 .*"column_1"/)
+    expect((await bench.read('csv', ',a\n"",1\n', { options })).shape[0]).toBe('column_1: string')
     const held = await bench.read('csv', 'a,b,\n1,2,\n3,4,5\n', { options })
     expect(held.shape).toEqual(['a: integer', 'b: integer', 'column_3: integer'])
     expect(await bench.refusal('csv', 'a,b\n1,2,3\n', { options })).toContain('more fields than the 2')

@@ -132,6 +132,13 @@ describe('what a saved query leaves out', () => {
     )
     // Who may read the tables is told which value it was.
     expect((await data(ann, failing.id, '')).body).toMatch(/9000000000000000/)
+    const stored = await save(ann, { sql: 'SELECT id, 1000000 * number AS big FROM secrets' }, shared, {
+      materialize: 'day',
+    })
+    const lastError = async (key: string) =>
+      (await at.call(key, 'GET', `/datasets/${stored.id}/source`)).json().lastError
+    expect(await lastError(bob)).toBe('The query could not be read. The account that set it sees why.')
+    expect(await lastError(ann)).toMatch(/9000000000000000/)
     const table = await dataset(at, ann, { name: 'changing', private: true, csv: 'salary,n\n1,2\n' })
     const outdated = await save(ann, { sql: 'SELECT salary FROM changing' })
     await at.call(ann, 'PUT', `/datasets/${table.id}/data?columns=replace`, {

@@ -61,8 +61,8 @@ export const LAYOUT_RULES: readonly Rule[] = [
     option: 'names',
     about:
       'The header has no name over the first column, or lacks one that R leaves out, with a text in quotes at the ' +
-      'start of each row that occurs once. Names that are missing or occur twice are numbered. Rows that are wider ' +
-      'than the header for another reason are an error.',
+      'start of each row that occurs once. Names that are missing or occur twice are numbered, and columns at both ends ' +
+      'without a name and a value left out. Rows that are wider than the header for another reason are an error.',
   },
   {
     option: 'footer',
@@ -131,10 +131,11 @@ export function layoutOf(text: string, usual: string, known: UploadOptions): Lay
     const width = widthOf(best.records)
     const isTitle =
       best.records.length > 1 &&
-      (isNote(best.records[0]!, width) || isSentenceAbove(best.records, lines[skip + 1] === ''))
+      (isNote(best.records[0]!, usedIn(best.records.slice(1))) ||
+        isSentenceAbove(best.records, lines[skip + 1] === ''))
     // Lines above a single record are no titles of it: more likely they are the table.
     const isTable = skip === first || best.records.length > 1
-    if (width > 1 && isTable && !isTitle && areTitles(lines.slice(first, skip), best, width)) return best
+    if (width > 1 && isTable && !isTitle && areTitles(lines.slice(first, skip), best)) return best
     // A header is no title because a row is too short: that row is the error.
     const ragged = skip === first && layouts.find(({ records }) => isRagged(records))
     if (ragged) return ragged
@@ -178,11 +179,12 @@ function isSentenceAbove(records: readonly (readonly Field[])[], isBlankBelow: b
 }
 
 /** Whether lines above a table are titles. */
-function areTitles(lines: readonly string[], { records, delimiter }: Layout, width: number): boolean {
+function areTitles(lines: readonly string[], { records, delimiter }: Layout): boolean {
   if (lines.length === 0) return true
+  const [width, used] = [widthOf(records), usedIn(records.slice(1))]
   const fields = lines.map((line) => recordsOf(line, delimiter)[0] ?? [])
   const [row] = records.slice(1)
-  const isTitle = (record: readonly Field[]) => isNote(record, width) || isSentence(record, row)
+  const isTitle = (record: readonly Field[]) => isNote(record, used) || isSentence(record, row)
   if (!lines.every((line, at) => line.trim() === '' || isTitle(fields[at]!))) return false
   if (canBeHeader(records) || headerRowsIn(records) > 1) return true
   // Names with a space before them may be a header with a blank line below it.
@@ -191,19 +193,26 @@ function areTitles(lines: readonly string[], { records, delimiter }: Layout, wid
   return lines.some(isBlank) || lines.every((line) => /^(# |sep=)/.test(line))
 }
 
-/** Whether the first record has a word over each column but perhaps the first, and some column has numbers or dates. */
+/** Whether the first record has a word over each column with values but perhaps the first, and some have numbers or dates. */
 function canBeHeader([heading = [], ...rows]: readonly (readonly Field[])[]): boolean {
   const isWord = ({ text }: Field, at: number) =>
-    text.trim() === '' ? at === 0 : (kindOf(text) & TEXT_KIND.text) !== 0
+    text.trim() === '' ? at === 0 || isUnused(rows, at) : (kindOf(text) & TEXT_KIND.text) !== 0
   if (!heading.every(isWord)) return false
   return readColumns(rowsOf(rows), heading.length, { delimiter: ',', given: {} }).some(isValues)
 }
 
-/** Whether a record above a table of this width may be a title or a comment, and no header. */
-function isNote(record: readonly Field[], width: number): boolean {
+const isUnused = (records: readonly (readonly Field[])[], at: number) =>
+  records.every((record) => (record[at]?.text ?? '').trim() === '')
+
+/** The positions of the columns that have a value. */
+const usedIn = (records: readonly (readonly Field[])[]) =>
+  (records[0] ?? []).flatMap((_, at) => (isUnused(records, at) ? [] : at))
+
+/** Whether a record above a table with values in these columns may be a title or a comment, and no header. */
+function isNote(record: readonly Field[], columns: readonly number[]): boolean {
   const filled = record.filter(({ text }) => text.trim() !== '').length
-  const [first] = record
-  return filled < width / 2 || (filled === 1 && first!.text !== '') || first?.text.startsWith('# ') === true
+  const isFirst = filled === 1 && record[columns[0] ?? 0]?.text !== ''
+  return filled < columns.length / 2 || isFirst || record[0]?.text.startsWith('# ') === true
 }
 
 /**
@@ -226,9 +235,23 @@ function isRagged(records: readonly (readonly Field[])[]): boolean {
   const [first = []] = records
   if (isSentence(first, middleOf(records))) return false
   const same = records.filter(({ length }) => length === first.length)
-  if (same.length > records.length / 2) return first.length > 1 && !isNote(first, first.length)
+  if (same.length > records.length / 2)
+    return (
+      first.length > 1 &&
+      !isNote(
+        first,
+        first.map((_, at) => at),
+      )
+    )
   const widest = Math.max(0, ...records.map(({ length }) => length))
-  return records.length > 2 && records.every(({ length }) => length > 1) && !isNote(first, widest)
+  return (
+    records.length > 2 &&
+    records.every(({ length }) => length > 1) &&
+    !isNote(
+      first,
+      Array.from({ length: widest }, (_, at) => at),
+    )
+  )
 }
 
 /** How columns are called that have no name, or the same one. */
@@ -242,5 +265,6 @@ export function namesFor(heading: readonly Field[], rows: readonly SampledRow[])
     return areNames ? 'index' : undefined
   }
   if (texts.length < 2 || !needsNumbers(texts)) return undefined
-  return texts[0] === '' && !needsNumbers(texts.slice(1)) ? 'index' : 'number'
+  const isUnused = rows.length > 0 && rows.every(({ fields }) => fields[0]?.text === '')
+  return texts[0] === '' && !isUnused && !needsNumbers(texts.slice(1)) ? 'index' : 'number'
 }

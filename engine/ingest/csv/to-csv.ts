@@ -14,6 +14,7 @@ import {
   joinedHeader,
   type KnownColumns,
   layColumns,
+  layHeader,
   namesOfColumns,
   shortHeader,
   type Target,
@@ -315,10 +316,11 @@ class Records implements PieceReader {
 
   /** Settles the names by the header and the number of fields of the first row. */
   #begin(count: number): TypedRows {
-    const names = this.#heading ? this.#namesIn(this.#heading, count) : this.#namesFor(count)
+    const header = this.#heading && this.#headerFor(this.#heading, count)
+    const names = header ? namesOfColumns(header, this.#options) : this.#namesFor(count)
     if (this.#request.format !== 'html') refuseOtherDelimiters(names, this.#known, this.#delimiter)
     refuseRowAsHeader(names, this.#known)
-    const targets = layColumns(this.#known, names)
+    const targets = header ? layHeader(this.#known, header, this.#options) : layColumns(this.#known, names)
     const fields = fieldsOf(targets)
     this.#numbers = fields.map(({ type }) => isNumeric(type))
     this.#readers = fields.map(({ type }, at) =>
@@ -340,13 +342,13 @@ class Records implements PieceReader {
     return Array.from({ length: count }, (_, index) => `column${index + 1}`)
   }
 
-  #namesIn(heading: readonly string[], count: number): readonly string[] {
+  #headerFor(heading: readonly string[], count: number): readonly string[] {
     const { names } = this.#options
     // R's write.table leaves out the name of the first column.
     const whole = names === 'index' && count === heading.length + 1 ? ['', ...heading] : heading
     const width =
       names === 'number' && !this.#learned.trailing ? whole.findLastIndex((name) => name !== '') + 1 : 0
-    return namesOfColumns(width > 0 ? whole.slice(0, width) : whole, this.#options)
+    return width > 0 ? whole.slice(0, width) : whole
   }
 
   #malformed(what: string): Error {

@@ -364,8 +364,11 @@ export class TypedRows {
    */
   result(file: string): Rewritten {
     this.#faults.check()
-    const targets = this.#targets.map((target) => {
-      return { ...target, type: target.type ?? inferTyped(this.#fields[target.source!]!) }
+    const targets = this.#targets.flatMap(({ spare, ...target }) => {
+      const field = this.#fields[target.source!]
+      if (spare && field?.values === 0) return []
+      if (spare?.conflict) throw spare.conflict
+      return { ...target, type: target.type ?? inferTyped(field!) }
     })
     // A text such as NaN makes a column text only until numbers follow.
     for (const { type, source } of targets) {

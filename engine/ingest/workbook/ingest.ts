@@ -12,7 +12,7 @@ import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
 import {
   joinedHeader,
   type KnownColumns,
-  layColumns,
+  layHeader,
   namesOfColumns,
   shortHeader,
   type Target,
@@ -121,11 +121,12 @@ async function rewrite(
         if (row <= skip) return
         headerRows.push(headerOf(row, cells, learned.width))
         if (headerRows.length < (options.headerRows ?? 1)) return
-        names = namesOfColumns(joinedHeader(headerRows), options)
+        const texts = joinedHeader(headerRows)
+        names = namesOfColumns(texts, options)
         headerRow = row
         header ??= names
         continues = isDeepStrictEqual(header, names)
-        table ??= new SheetTable(layColumns(known, names), options, learned)
+        table ??= new SheetTable(layHeader(known, texts, options), options, learned)
       }
       before = row
     }

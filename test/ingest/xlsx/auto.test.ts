@@ -44,6 +44,19 @@ describe('dialect=auto in workbooks', () => {
     expect(why).toEqual([{ option: 'skip', row: 0, value: expect.anything() }])
   })
 
+  it('leaves out columns at the start that have neither a name nor a value', async () => {
+    const moved = (rows: readonly (readonly unknown[])[]) => rows.map((row) => [null, null, ...row])
+    const table = await read(...moved(TABLE))
+    expect(table).toMatchObject({ shape: SHAPE, values: VALUES, options: { names: 'number' } })
+    expect(table.why).toEqual([{ option: 'names', row: 0, value: ',,region,sales,day' }])
+    const titled = await read(...moved([['Sales'], [], ['a', 'b'], [1, 2], [3, 4]]))
+    expect(titled).toMatchObject({
+      shape: ['a: integer', 'b: integer'],
+      options: { skip: 2, names: 'number' },
+    })
+    expect((await read(['', 'a', 'b'], ['', 1, 2], ['x', 3, 4])).shape[0]).toBe('index: string')
+  })
+
   it('joins the names of headers of two rows', async () => {
     const found = await read(['', 2023, '', 2024, ''], ['id', 'a', 'b', 'a', 'b'], [1, 2, 3, 4, 5])
     expect(found.options).toEqual({ headerRows: 2 })
