@@ -14,6 +14,8 @@ const CALLS: Readonly<Record<string, string>> = {
   duckdb: '`read_csv`, `read_json`, Parquet by name, Arrow through pyarrow; `COPY … TO`.',
   chdb: "`file('…', format)` with the formats CSVWithNames, TSVWithNames, JSONEachRow, Parquet, ArrowStream and Arrow.",
   fastexcel: '`read_excel`, `load_sheet(0)`.',
+  pyspark:
+    "`read.csv(header=True, inferSchema=True, multiLine=True, escape='\"')`, `read.json` (for json with `multiLine=True`), `read.parquet` with `spark.sql.timeType.enabled`, without which it rejects files with times; `write.csv(header=True, escape='\"')`, `write.json`, `write.parquet`, json as VARIANT.",
   excelize:
     '`GetRows`, and `GetCellValue` with `RawCellValue` for numbers without a format; `SetCellValue`, decimals as text.',
   'DuckDB 1.5': '`read_csv`, `read_json`, Parquet by name, in JavaScript (`@duckdb/node-api`).',

@@ -202,6 +202,43 @@ export const REASONS: readonly Reason[] = [
     because:
       'The program makes columns of the fields of objects, and rows of the values of lists. Use arrow with `$encoding=plain`, in which json is text.',
   },
+  {
+    tools: ['pyspark'],
+    way: 'download',
+    formats: ['csv', 'tsv'],
+    types: ['timestamp', 'timestamp, extremes'],
+    because:
+      'Where it infers types, the program takes timestamps for those of its session’s zone. Name the type: `schema("n long, value timestamp_ntz")`.',
+  },
+  {
+    tools: ['pyspark'],
+    way: 'upload',
+    formats: ['csv', 'tsv'],
+    types: ['string'],
+    because:
+      'The program removes spaces around texts, unless `ignoreLeadingWhiteSpace` and `ignoreTrailingWhiteSpace` are `False`.',
+  },
+  {
+    tools: ['pyspark'],
+    way: 'upload',
+    types: ['timestamp, extremes'],
+    because:
+      "In text, the program writes milliseconds, unless `timestampNTZFormat` (with zone, `timestampFormat`) has all digits: `yyyy-MM-dd'T'HH:mm:ss.SSSSSS`.",
+  },
+  {
+    tools: ['pyspark'],
+    way: 'upload',
+    types: ['timestamptz'],
+    because:
+      'The program writes moments as INT96, which has no zone. Declare the column and upload with zone=UTC, or set `spark.sql.parquet.outputTimestampType` to `TIMESTAMP_MICROS`.',
+  },
+  {
+    tools: ['pyspark'],
+    way: 'download',
+    types: ['uuid'],
+    because:
+      'The program rejects files with the type, unless its schema has the column as binary, which gives the sixteen bytes, or leaves it out. With `$encoding=plain`, uuids are text.',
+  },
   // Text and JSON have no types of their own.
   {
     tools: [
@@ -213,6 +250,7 @@ export const REASONS: readonly Reason[] = [
       'DuckDB 1.5',
       'chdb',
       'hyparquet',
+      'pyspark',
       'R',
       'LibreOffice',
     ],
@@ -296,7 +334,7 @@ export const REASONS: readonly Reason[] = [
     because: 'The program wants all values of a column to have one structure.',
   },
   {
-    tools: ['pandas'],
+    tools: ['pandas', 'pyspark'],
     formats: JSONS,
     types: ['json'],
     because: 'A JSON string is read as the text in it, as it should be.',

@@ -48,7 +48,7 @@ export interface Carrier {
 export const python = process.env['PARQUETRY_PYTHON'] ?? 'python3'
 
 export const TOOLS: readonly Tool[] = [
-  ...['pandas', 'polars', 'pyarrow', 'duckdb', 'chdb', 'openpyxl', 'fastexcel'].map(pythonTool),
+  ...['pandas', 'polars', 'pyarrow', 'duckdb', 'chdb', 'openpyxl', 'fastexcel', 'pyspark'].map(pythonTool),
   {
     name: 'excelize',
     async version() {
