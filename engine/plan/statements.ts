@@ -42,9 +42,17 @@ export function rowsStatement(plan: Plan, matches: number | undefined): Statemen
   return { sql, parameters, columns, light: isLight(plan) }
 }
 
-function whereOf({ scan, filter }: Plan): string {
+/** The condition of a plan's rows, and perhaps another one. */
+export function whereOf({ scan, filter }: Plan, other?: string): string {
   const condition = filter?.sql ?? (scan.kind === 'slices' ? scan.condition : undefined)
-  return condition === undefined ? '' : ` WHERE ${condition}`
+  const all = [condition && other ? `(${condition})` : condition, other].filter((one) => one !== undefined)
+  return all.length === 0 ? '' : ` WHERE ${all.join(' AND ')}`
+}
+
+/** The rows of a plan's files, with where each of them is. */
+export function fileRows({ scan, source }: Plan): string {
+  if (scan.kind !== 'slices') throw new TypeError('only rows in files have positions')
+  return from(scan, source, [], true)
 }
 
 /** The SQL that counts the rows which match the filter. */
@@ -102,15 +110,14 @@ export function hasPositions({ scan, steps, order, filter, window, rowBytes, mos
  * last rows are found as the first ones of the reverse order, and given in it.
  */
 export function positionsStatement(plan: Plan): Statement {
-  const { scan, source, filter, order, orderParameters, window } = plan
-  if (scan.kind !== 'slices') throw new TypeError('only rows in files have positions')
+  const { filter, order, orderParameters, window } = plan
   const { last, top = last, skip } = window
   const ties = IN_FILES.keys.map((sql) => ({ sql, descending: false }))
   const keys = order.length === 0 ? [] : [...order, ...ties]
   const terms = last === undefined ? keys : keys.map((key) => ({ ...key, descending: !key.descending }))
   return {
     sql:
-      `SELECT CAST(file_index AS BIGINT), file_row_number FROM ${from(scan, source, [], true)}` +
+      `SELECT CAST(file_index AS BIGINT), file_row_number FROM ${fileRows(plan)}` +
       whereOf(plan) +
       (terms.length > 0 ? ` ORDER BY ${orderTerms(terms)}` : '') +
       limitOf(skip, top),

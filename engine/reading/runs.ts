@@ -16,6 +16,7 @@ import { footerOf } from '../parquet/parquet-file.ts'
 import type { Counts } from '../plan/counts.ts'
 import { estimateOf } from '../plan/parts.ts'
 import type { Plan, PlanSource } from '../plan/plan.ts'
+import { betweenIn, planBetween, rankStatement, ranksOf, sampleStatement } from '../plan/ranks.ts'
 import {
   countStatement,
   inResultOrder,
@@ -141,9 +142,10 @@ export class Runs {
     const delegate = strategy.remote ? await delegateOf(strategy, this.remote) : undefined
     const estimate = strategy.ranges ? estimateOf(strategy.plan, counting) : undefined
     // What another database answers is made readable only if it fails.
-    const plan = delegate ? strategy.plan : await reading.ready(estimate, signal)
-    const { filter, order, steps, rowBytes } = plan
+    const ready = delegate ? strategy.plan : await reading.ready(estimate, signal)
     const executor = await this.#context.executor()
+    const plan = delegate || counting ? ready : await betweenRanks(ready, executor, signal)
+    const { filter, order, steps, rowBytes } = plan
     const positions = strategy.located ? await positionsOf(plan, executor, signal) : undefined
     const [first, ...following] = plansAt(plan, strategy, positions)
     const zeros = new Lazy(() => readsNegativeZeros(plan))
@@ -152,7 +154,7 @@ export class Runs {
       plan,
       executor,
       statement: counting ? countStatement(plan) : rowsStatement(first!, matches),
-      matches: positions && matchesIn(plan.window, positions.length),
+      matches: positions && matchesIn(ready.window, positions.length),
       start: {
         signal,
         rowBytes,
@@ -225,6 +227,24 @@ function plansAt(
     return turnsOf(plan, positions).map((some) => planAt(plan, some))
   const requested = strategy.kind === 'buffered' ? strategy.counting?.requested : undefined
   return [planAt(plan, positions.slice(0, requested))]
+}
+
+/** The plan of the same rows, which sorts fewer of them if the wanted ones are far from the first. */
+async function betweenRanks(
+  plan: Plan,
+  executor: QueryExecutor,
+  signal: AbortSignal | undefined,
+): Promise<Plan> {
+  const ranks = ranksOf(plan)
+  if (!ranks) return plan
+  const sample = (await executor.rows(sampleStatement(plan, ranks), { signal })) as [string | null][]
+  const between = betweenIn(
+    sample.map(([key]) => key),
+    ranks,
+  )
+  if (!between) return plan
+  const [counted] = (await executor.rows(rankStatement(plan, between), { signal })) as [[bigint, bigint]]
+  return planBetween(plan, ranks, between, [Number(counted[0]), Number(counted[1])]) ?? plan
 }
 
 async function positionsOf(plan: Plan, executor: QueryExecutor, signal: AbortSignal | undefined) {
