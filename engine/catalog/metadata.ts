@@ -1,4 +1,5 @@
 import { invalidOption } from '../errors.ts'
+import { isPlainText } from '../util/plain-text.ts'
 
 /** What people have written down about a dataset, besides its name and description. */
 export interface Metadata {
@@ -54,9 +55,8 @@ function checked(name: keyof Metadata, value: unknown): unknown {
 /** Why this is no value of the field. */
 function problemOf(name: keyof Metadata, value: unknown): string | undefined {
   const most = LONGEST_METADATA[name]
-  const isText = (one: unknown) =>
-    typeof one === 'string' && one.trim() !== '' && one.length <= most && !/\p{Surrogate}/u.test(one)
-  const expected = `text of 1 to ${most} characters that is not blank`
+  const isText = (one: unknown) => isPlainText(one) && one.trim() !== '' && one.length <= most
+  const expected = `text of 1 to ${most} characters that is not blank and has no control characters`
   if (name === 'keywords') {
     if (Array.isArray(value) && value.length <= MOST_KEYWORDS && value.every(isText)) return undefined
     return `keywords must be a list of at most ${MOST_KEYWORDS} keywords, each ${expected}.`

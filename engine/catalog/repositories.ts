@@ -1,4 +1,5 @@
 import { EngineError, invalidOption } from '../errors.ts'
+import { isPlainText } from '../util/plain-text.ts'
 import type { Handle } from './database.ts'
 import type { Repository, RepositoryChanges } from './records.ts'
 
@@ -103,6 +104,8 @@ export function checkName(name: unknown, what: 'repository' | 'dataset'): string
 
 /** Gives the description unchanged if every catalog can hold it. @throws EngineError `invalid_option` */
 export function checkDescription(text: unknown): string {
-  if (typeof text === 'string' && text.isWellFormed() && !text.includes('\0')) return text
-  throw invalidOption('description must be text without the character U+0000 and without half characters.')
+  if (isPlainText(text)) return text
+  throw invalidOption(
+    'description must be text without control characters, such as U+0000, and without half characters.',
+  )
 }

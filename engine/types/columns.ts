@@ -1,4 +1,5 @@
 import { EngineError } from '../errors.ts'
+import { isPlainText } from '../util/plain-text.ts'
 import { type Column, type ColumnType, decimalParts, isColumnType, TYPES_IN_WORDS } from './index.ts'
 
 /** A column as a user declares it, before or with data. `nullable` is true by default. */
@@ -58,12 +59,15 @@ function checkColumn(column: unknown, where: string): Column {
     )
   }
   if (typeof nullable !== 'boolean') throw invalid(`"nullable" of column ${quoted} must be true or false.`)
-  if (typeof description !== 'string') throw invalid(`"description" of column ${quoted} must be text.`)
+  if (!isPlainText(description))
+    throw invalid(`"description" of column ${quoted} must be text without control characters.`)
   const descriptions = { title, unit }
   for (const [key, value] of Object.entries(descriptions)) {
-    const isText = typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_WORDS
+    const isText = isPlainText(value) && value.trim() !== '' && value.length <= LONGEST_WORDS
     if (value === undefined || isText) continue
-    throw invalid(`"${key}" of column ${quoted} must be text of 1 to ${LONGEST_WORDS} characters.`)
+    throw invalid(
+      `"${key}" of column ${quoted} must be text of 1 to ${LONGEST_WORDS} characters without control characters.`,
+    )
   }
   return { name, type, nullable, description, ...wordsOf(descriptions as Pick<Column, 'title' | 'unit'>) }
 }

@@ -1,4 +1,5 @@
 import { isMetadata, LONGEST_METADATA, type Metadata } from '../catalog/metadata.ts'
+import { isPlainText } from '../util/plain-text.ts'
 import { wordsOf } from './columns.ts'
 import type { Column } from './index.ts'
 
@@ -107,8 +108,8 @@ const LONGEST_DESCRIPTION = 10_000
 
 function valid(field: keyof DatasetMetadata, value: unknown): unknown {
   if (field !== 'description') return isMetadata(field, value) ? value : undefined
-  const isText = typeof value === 'string' && value.length <= LONGEST_DESCRIPTION && value.isWellFormed()
-  return isText && value.trim() !== '' && !value.includes('\0') ? value : undefined
+  const isText = isPlainText(value) && value.trim() !== '' && value.length <= LONGEST_DESCRIPTION
+  return isText ? value : undefined
 }
 
 function objectIn(json = ''): Record<string, unknown> {

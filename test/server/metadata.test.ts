@@ -59,6 +59,7 @@ describe('what is written down about a dataset', () => {
       ...{ title: 'Price', unit: 'EUR' },
     })
     await patch({ columns: [{ name: 'price', description: 'of one', unit: null }] })
+    expect((await patch({ citation: 'one\n\ttwo' })).statusCode).toBe(200)
     expect((await patch({ citation: null })).json().citation).toBeUndefined()
     const body = 'day,price,ok,note\n2024-01-31,1.5,true,x\n'
     await at.call(ada, 'POST', `/datasets/${id}/data`, { body, headers: { 'content-type': 'text/csv' } })
@@ -83,6 +84,12 @@ describe('what is written down about a dataset', () => {
       [{ description: 'a\0b' }, 'U+0000'],
       [{ description: 'a\ud800' }, 'half characters'],
       [{ title: ' ' }, 'title must be text'],
+      [{ title: 'a\0b' }, 'title must be text'],
+      [{ citation: 'a\u0085b' }, 'no control characters'],
+      [{ keywords: ['a\u0007'] }, 'keywords must be a list'],
+      [{ license: 'https://a\0' }, 'license'],
+      [{ columns: [{ name: 'price', title: 'a\0' }] }, 'title'],
+      [{ columns: [{ name: 'price', description: 'a\0' }] }, 'without control characters'],
       [{ title: 'x'.repeat(301) }, 'title'],
       [{ keywords: 'a' }, 'keywords'],
       [{ keywords: [''] }, 'keywords must be a list'],
