@@ -25,18 +25,20 @@ describe('a table of one column', () => {
     expect(await textOf(executor, NUMBERS, 'csv', { dialect: { null: '' } })).toBe('n\n1\n\n3\n\n')
   })
 
-  const hasR = spawnSync('Rscript', ['--version']).status === 0
-  it.skipIf(!hasR)(
-    'has all rows in R, if that is told not to take quotes alone for an empty line',
-    async () => {
-      for (const table of [NUMBERS, TEXTS]) {
-        const path = join(executor.directory, 'one.csv')
-        writeFileSync(path, await textOf(executor, table, 'csv'))
-        const script = `cat(nrow(read.csv(${JSON.stringify(path)}, blank.lines.skip = FALSE)))`
-        expect(execFileSync('Rscript', ['-e', script], { encoding: 'utf8' })).toBe('4')
-      }
-    },
-  )
+  // Base R takes quotes alone for an empty line, unless it keeps those.
+  it.for([
+    ['base R', 'base', 'read.csv(path, blank.lines.skip = FALSE)'],
+    ['readr', 'readr', 'readr::read_csv(path, show_col_types = FALSE)'],
+  ])('has all rows in %s', async ([, needed, call], context) => {
+    if (spawnSync('Rscript', ['-e', `loadNamespace("${needed}")`]).status !== 0)
+      return context.skip('not installed')
+    for (const table of [NUMBERS, TEXTS]) {
+      const path = join(executor.directory, 'one.csv')
+      writeFileSync(path, await textOf(executor, table, 'csv'))
+      const script = `path <- ${JSON.stringify(path)}; cat(nrow(${call}))`
+      expect(execFileSync('Rscript', ['-e', script], { encoding: 'utf8' })).toBe('4')
+    }
+  })
 
   const python = process.env['PARQUETRY_PYTHON']
   it.skipIf(python === undefined).each([

@@ -1,5 +1,8 @@
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { LINK_SECONDS } from '../../../server/accounts/links.ts'
+import { HTTPFS_FILE, httpfsFolder } from '../../cluster/tools.ts'
 import { dataset, type Platform, platform } from '../platform.ts'
 
 let at: Platform
@@ -59,6 +62,33 @@ test('a link to all rows in one format has an address that ends in the name of a
   const arrow = await at.call(undefined, 'GET', (await make('/d/files/files.arrow-file')).fileUrl)
   expect([arrow.statusCode, arrow.body.slice(0, 6)]).toEqual([200, 'ARROW1'])
 })
+
+const httpfs = httpfsFolder()
+test.runIf(httpfs)(
+  'DuckDB reads a private dataset by an address that ends in the name of a file',
+  async () => {
+    await using other = await platform()
+    const owner = await other.account('owner')
+    const { id: hidden } = await dataset(other, owner, { private: true, csv: 'a,b\n1,x\n2,\n' })
+    const address = await other.listen()
+    const instance = await DuckDBInstance.create(':memory:')
+    const connection = await instance.connect()
+    await connection.run(`LOAD '${join(httpfs!, HTTPFS_FILE)}'`)
+    for (const format of ['parquet', 'csv', 'json', 'ndjson']) {
+      const json = { path: `/datasets/${hidden}/data?$format=${format}` }
+      const { fileUrl } = (await other.call(owner, 'POST', '/links', { json })).json()
+      const rows = await connection.runAndReadAll(
+        `SELECT a::INTEGER, b FROM '${address}${fileUrl}' ORDER BY a`,
+      )
+      expect(rows.getRowsJson(), format).toEqual([
+        [1, 'x'],
+        [2, null],
+      ])
+    }
+    connection.closeSync()
+    instance.closeSync()
+  },
+)
 
 test('an address that ends in the name of a file is as narrow as its link', async () => {
   const json = { path: `/datasets/${id}/data?$format=csv` }
