@@ -43,6 +43,7 @@ export default defineConfig({
           ]
         : []),
     ],
+    setupFiles: process.env['PARQUETRY_MUTATION'] ? ['test/mutation/setup.ts'] : [],
     // Loading the sources anew for each file would take a quarter of the time.
     isolate: false,
     ...(results && {

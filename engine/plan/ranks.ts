@@ -5,7 +5,7 @@ import { fileRows, whereOf } from './statements.ts'
 import { orderTerms } from './steps-sql.ts'
 
 /*
- * DuckDB finds the first thousand rows of an order quickly. For the rows behind a million others it sorts the whole
+ * DuckDB finds the first tens of thousands of rows of an order quickly. For the rows behind a million others it sorts the whole
  * table. A sample of the first sort key tells between which two values the wanted rows are, give or take some thousand;
  * how many rows come before the first of them is counted; and only the rows between the two are sorted.
  */

@@ -20,12 +20,13 @@ const PACKAGES = join(FOLDER, 'node_modules/@stryker-mutator')
 const PIECE = 10
 const ROOT = resolve(import.meta.dirname, '../..')
 
-const USAGE = `usage: npm run test:mutation -- PATH… [--tests test/filter,test/apply] [--lines 200] [--seed 1]
+const USAGE = `usage: npm run test:mutation -- PATH… [--tests test/filter,test/apply] [--lines 200] [--seed 1] [--children]
 
-  PATH      a file, some of its lines (engine/filter/sql/narrow.ts:70-90), or a folder
-  --tests   folders or files of tests; by default those of the table in CONTRIBUTING.md
-  --lines   changes only about so many lines, in pieces of ten that are chosen at random
-  --seed    chooses the same pieces again`
+  PATH        a file, some of its lines (engine/filter/sql/narrow.ts:70-90), or a folder
+  --tests     folders or files of tests; by default those of the table in CONTRIBUTING.md
+  --lines     changes only about so many lines, in pieces of ten that are chosen at random
+  --seed      chooses the same pieces again
+  --children  what is changed runs in processes that tests start, as uploads do: all tests run for each change`
 
 function usage(complaint: string): never {
   console.error(`${complaint}\n${USAGE}`)
@@ -35,7 +36,8 @@ function usage(complaint: string): never {
 function read() {
   try {
     const string = { type: 'string' } as const
-    return parseArgs({ allowPositionals: true, options: { tests: string, lines: string, seed: string } })
+    const options = { tests: string, lines: string, seed: string, children: { type: 'boolean' } } as const
+    return parseArgs({ allowPositionals: true, options })
   } catch (error) {
     return usage((error as Error).message)
   }
@@ -67,6 +69,8 @@ if (!existsSync(join(PACKAGES, 'vitest-runner'))) {
   const packages = ['core', 'vitest-runner'].map((name) => `@stryker-mutator/${name}@${VERSION}`)
   if (!run('npm', 'install', ...quietly, '--prefix', FOLDER, ...packages)) process.exit(1)
 }
+// The configuration of the tests looks for it.
+process.env['PARQUETRY_MUTATION'] = 'true'
 const copy = mkdtempSync(join(tmpdir(), 'parquetry-mutation-'))
 try {
   const { Stryker } = (await import(join(PACKAGES, 'core/dist/src/index.js'))) as {
@@ -77,17 +81,18 @@ try {
     testFiles: tests,
     testRunner: 'vitest',
     plugins: [join(PACKAGES, 'vitest-runner/dist/src/index.js')],
-    // Child processes can't be told which change holds, so threads of DuckDB and of encoders are all that runs.
     vitest: { configFile: 'test/vitest.config.ts', related: false, pool: 'forks' },
     // It would read it with a TypeScript that has an interface for programs, which version 7 lacks.
     tsconfigFile: 'none',
     tempDirName: copy,
     ignorePatterns: ['/data/*', '!/data/samples', '/dist'],
     // What runs once when a file is loaded would need all tests again, each time.
-    ignoreStatic: true,
+    ignoreStatic: !values.children,
     concurrency: Math.max(1, availableParallelism() >> 1),
     timeoutMS: 20_000,
     dryRunTimeoutMinutes: 30,
+    // Only the process of the tests tells which of them reach a change.
+    coverageAnalysis: values.children ? 'off' : 'perTest',
     reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only', 'clear-text'],
     clearTextReporter: { allowColor: process.stdout.isTTY, logTests: false, reportTests: false },
     thresholds: { high: 90, low: 80, break: null },

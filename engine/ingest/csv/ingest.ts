@@ -277,8 +277,13 @@ function conversion(
     }
   }
   // DuckDB takes a hundred times as long to read a number as a long decimal as it takes for a whole number.
-  if (decimalParts(type) && (kinds & ~WHOLE_NUMBERS) === 0) {
+  const decimal = decimalParts(type)
+  if (decimal && (kinds & ~WHOLE_NUMBERS) === 0) {
     return { read: 'HUGEINT', sql: `CAST(${field} AS ${sqlType(type)})` }
+  }
+  // Of 1200e-2, DuckDB wants room for the four digits.
+  if (decimal && kinds & TEXT_KIND.exponent) {
+    return { read: `DECIMAL(38,${decimal.scale})`, sql: `CAST(${field} AS ${sqlType(type)})` }
   }
   if (type === 'binary') return { read: 'VARCHAR', sql: `from_base64(${field})` }
   return { read: sqlType(type), sql: field }

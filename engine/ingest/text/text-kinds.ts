@@ -373,12 +373,17 @@ export function hasHalfCharacter(json: string): boolean {
 
 const NUMBER = /^[-+]?(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/
 
+/** Of a decimal. */
+const MOST_DIGITS = 38
+
 function fitsDecimal(text: string, type: ColumnType): boolean {
   const { precision, scale } = decimalParts(type)!
   const match = NUMBER.exec(text)
   if (!match) return false
-  const whole = match[1]!
-  const digits = (whole + (match[2] ?? '')).replace(/^0+/, '')
+  const [, whole = '', fraction = '', exponent = '0'] = match
+  // DuckDB takes no more digits before an exponent, whatever the number is with it.
+  if (match[3] && whole.replace(/^0+/, '').length > MOST_DIGITS - scale) return false
+  const digits = (whole + fraction).replace(/^0+/, '')
   // A loop, not a regular expression: one that ends in $ would start anew at every zero of a long row of zeros, which
   // takes time by the square of its length.
   let end = digits.length
@@ -386,7 +391,6 @@ function fitsDecimal(text: string, type: ColumnType): boolean {
   const significant = digits.slice(0, end)
   if (significant === '') return true
   // The number is 0.digits × 10^places.
-  const places =
-    whole.length - (whole.length + (match[2] ?? '').length - digits.length) + Number(match[3] ?? 0)
+  const places = digits.length - fraction.length + Number(exponent)
   return places <= precision - scale && significant.length - places <= scale
 }
