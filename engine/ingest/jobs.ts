@@ -8,6 +8,7 @@ import { refuseLongTexts } from './parts/part.ts'
 import {
   checkUploadOptions,
   type Hooks,
+  holdsFor,
   type IngestRequest,
   type IngestResult,
   type ReadRequest,
@@ -71,11 +72,17 @@ async function ingest(duck: Duck, packed: ReadRequest): Promise<IngestResult> {
   await using unpacked = new TemporaryFile(duck.tempDirectory)
   const given = packed.gzip ? await unpack(packed, unpacked.path) : packed
   const format = await formatOf(given)
-  checkUploadOptions(format, given.options, true)
   const read = (one: ReadRequest) =>
     READERS[format](duck, knownColumns(one, one.declared), { ...one, format })
-  if (format === 'zip' || !given.fileColumn) return await read(given)
-  return await (await import('./file-column.ts')).withFileColumn(duck, given, given.fileColumn, read)
+  if (format === 'zip') return await read(given)
+  const unused = (given.stored ?? []).filter((name) => !holdsFor(format, name, true))
+  const used = Object.entries(given.options ?? {}).filter(([name]) => !unused.includes(name))
+  const one = unused.length > 0 ? { ...given, options: Object.fromEntries(used) } : given
+  checkUploadOptions(format, one.options, true)
+  const result = given.fileColumn
+    ? await (await import('./file-column.ts')).withFileColumn(duck, one, given.fileColumn, read)
+    : await read(one)
+  return { ...result, format }
 }
 
 type Reader = (duck: Duck, known: KnownColumns, request: ReadRequest) => Promise<IngestResult>

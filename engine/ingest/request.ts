@@ -1,5 +1,5 @@
 import { EngineError } from '../errors.ts'
-import { type OptionsOf, READING } from '../options.ts'
+import { type Option, type OptionsOf, READING } from '../options.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
 import type { DatasetMetadata } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
@@ -62,6 +62,8 @@ export interface IngestRequest {
   /** A column of text that each row gets. */
   readonly fileColumn?: FileColumn | undefined
   readonly options?: UploadOptions
+  /** The names of those options that are of the last upload: they hold if the file's format has them. */
+  readonly stored?: readonly string[] | undefined
   /**
    * The file is only the beginning of one, for a preview: the last record of csv, tsv and ndjson, which may be cut off, is
    * left out.
@@ -116,6 +118,8 @@ export interface IngestResult extends SizedPart, Contents {
   readonly unnamed?: UnnamedColumns
   /** The options that `dialect: 'auto'` has chosen. */
   readonly options?: UploadOptions
+  /** What the file is, or what it holds. */
+  readonly format?: UploadFormat
   readonly why?: readonly Choice[]
   /** What the file says about the dataset. */
   readonly metadata?: DatasetMetadata | undefined
@@ -138,6 +142,16 @@ export interface Hooks {
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
 }
 
+/** What is called xls may be text, and what an archive holds is known when it is read. */
+const isOpen = (format: UploadFormat) => format === 'zip' || format === 'xls'
+
+/** Whether an option of an earlier upload may hold for one of a format. A tab is what tsv is named for. */
+export function holdsFor(format: UploadFormat, name: string, isRead = false): boolean {
+  const { formats }: Option = READING[name as keyof typeof READING] ?? { formats: [] }
+  if (format === 'tsv' && name === 'delimiter') return false
+  return !formats || formats.includes(format) || (isOpen(format) && !isRead)
+}
+
 /**
  * @param isRead whether the format is that which the file has
  * @throws EngineError `unsupported_format`; `invalid_option` where an option is unknown or has no meaning in the format
@@ -149,8 +163,6 @@ export function checkUploadOptions(format: UploadFormat, options: UploadOptions 
       `Uploads have no format ${JSON.stringify(format)}; known are ${FORMATS_IN_PROSE}.`,
     )
   }
-  // What those of a zip archive are for is known when its entry is; what is called xls may be text.
-  const isOpen = format === 'zip' || (format === 'xls' && !isRead)
-  checkOptions(options, READING, isOpen ? undefined : format)
+  checkOptions(options, READING, isOpen(format) && !isRead ? undefined : format)
   if (options.zone !== undefined) zoneNamed(options.zone)
 }

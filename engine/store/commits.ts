@@ -40,7 +40,7 @@ export interface WorkContext extends StoreContext {
 
 /** What was found while rows were written, with their parts. */
 export interface MadeParts
-  extends Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'metadata' | 'unnamed'> {
+  extends Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'format' | 'metadata' | 'unnamed'> {
   /** In the order of the rows. */
   readonly parts: readonly Part[]
 }

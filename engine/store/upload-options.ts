@@ -1,22 +1,16 @@
 import type { DatasetRecord } from '../catalog/records.ts'
 import { EngineError, hint } from '../errors.ts'
-import type { UploadFormat, UploadOptions } from '../ingest/request.ts'
+import { holdsFor, type IngestResult, type UploadFormat, type UploadOptions } from '../ingest/request.ts'
 import { withDetails } from '../ingest/text/errors.ts'
-import { fromHttp, type Option, optionTexts, READING } from '../options.ts'
+import { fromHttp, optionTexts, READING } from '../options.ts'
 import type { Upload } from './upload.ts'
 
 type StoredOptions = NonNullable<DatasetRecord['uploadOptions']>
 
-/** Whether an option of an earlier upload may hold for one of a format. A tab is what tsv is named for. */
-function holdsFor(format: string, name: string): boolean {
-  const { formats }: Option = READING[name as keyof typeof READING] ?? { formats: [] }
-  return (!formats || formats.includes(format)) && !(format === 'tsv' && name === 'delimiter')
-}
-
-/** How a dataset's last upload was read, as far as it holds for one of a format. */
-export function storedFor(format: UploadFormat, stored: StoredOptions): UploadOptions {
+/** How a dataset's last upload was read, as far as it holds for one of a format. @param isRead whether the file has it */
+export function storedFor(format: UploadFormat, stored: StoredOptions, isRead = true): UploadOptions {
   const known = Object.entries(fromHttp(stored, READING))
-  return Object.fromEntries(known.filter(([name]) => holdsFor(format, name)))
+  return Object.fromEntries(known.filter(([name]) => holdsFor(format, name, isRead)))
 }
 
 /**
@@ -29,8 +23,19 @@ export function withStored(
 ): UploadOptions | undefined {
   const { format, options, replaceColumns } = upload
   if (replaceColumns || options?.dialect !== undefined) return options
-  const known = storedFor(format, stored)
+  const known = storedFor(format, stored, false)
   return Object.keys(known).length > 0 ? { ...known, ...options } : options
+}
+
+/** What an answer says of the options with which an upload was read; undefined if they are those that it names. */
+export function usedOptions(
+  upload: Pick<Upload, 'format' | 'options'>,
+  options: UploadOptions | undefined,
+  { options: chosen, format = upload.format }: Pick<IngestResult, 'options' | 'format'>,
+): UploadOptions | undefined {
+  if (chosen || options === upload.options) return chosen
+  const isUsed = (name: string) => holdsFor(format, name, true) || name in (upload.options ?? {})
+  return Object.fromEntries(Object.entries(options ?? {}).filter(([name]) => isUsed(name)))
 }
 
 /**
@@ -58,7 +63,7 @@ export function storedAfter(
   options: UploadOptions = {},
   chosen?: UploadOptions,
 ): StoredOptions {
-  const others = Object.entries(stored).filter(([name]) => !holdsFor(format, name))
+  const others = Object.entries(stored).filter(([name]) => !holdsFor(format, name, true))
   const { dialect, ...given } = options
   const read = chosen ? pinnedOptions(chosen, options) : dialect === 'standard' ? options : given
   return { ...Object.fromEntries(others), ...optionTexts(read, READING) }

@@ -123,12 +123,20 @@ export function keyOf(
   return on
 }
 
-/** How an upload is read into a dataset, if there is one. */
-export function requestOf(upload: Upload, mode: WriteMode, base?: Version) {
-  const { format, gzip, options, columns: declared, replaceColumns, addColumns, missing, on } = upload
+/** How an upload is read: with its own options and those of the last one, into the version that there is, if one is. */
+export interface Reading {
+  readonly upload: Upload
+  readonly options: UploadOptions | undefined
+  readonly mode: WriteMode
+  readonly base: Version | undefined
+}
+
+export function requestOf({ upload, options, mode, base }: Reading) {
+  const { format, gzip, columns: declared, replaceColumns, addColumns, missing, on } = upload
   const { body, fileColumn: column, fileName = 'file' in body ? basename(body.file) : undefined } = upload
   const fileColumn = column === undefined ? undefined : { column, name: fileName }
-  const request = { format, gzip, options, declared, missing, fileColumn }
+  const stored = Object.keys(options ?? {}).filter((name) => !(name in (upload.options ?? {})))
+  const request = { format, gzip, options, stored, declared, missing, fileColumn }
   if (!base || base.columns.length === 0 || replaceColumns) return request
   const lacking = missing ?? (mode === 'upsert' ? ('keep' as const) : ('error' as const))
   return { ...request, existing: base.columns, missing: lacking, key: keyOf(base, mode, on), addColumns }

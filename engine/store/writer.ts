@@ -30,13 +30,14 @@ import {
   keyOf,
   type MadeContent,
   type PreviewOptions,
+  type Reading,
   requestOf,
   requireFile,
   type Upload,
   type WriteMode,
   type WriteOptions,
 } from './upload.ts'
-import { readAsBefore, storedAfter, withStored } from './upload-options.ts'
+import { readAsBefore, storedAfter, usedOptions, withStored } from './upload-options.ts'
 import { explained, type WrittenRecord, withoutMarks } from './written.ts'
 
 /** Makes new versions: by uploads, edits, declared columns and keys, and past versions. */
@@ -123,15 +124,15 @@ export class Writer {
       return this.#withFile(upload, async (file) => {
         const stored = datasetId === undefined ? undefined : await this.#context.datasets.get(datasetId)
         const options = withStored(stored?.uploadOptions, upload)
-        const request = { ...this.#request({ ...upload, options }, target, mode, base), file, beginning }
+        const request = { ...this.#request({ upload, options, mode, base }, target), file, beginning }
         const read = withoutMarks(await readAsBefore(upload, options, () => jobs.ingest(request, upload)))
-        return { options: options === upload.options ? undefined : options, ...read, file: target }
+        return { ...read, options: usedOptions(upload, options, read), file: target }
       })
     })
   }
 
-  #request(upload: Upload, target: string, mode: WriteMode, base?: Version): Omit<IngestRequest, 'file'> {
-    return { ...requestOf(upload, mode, base), target, limits: this.#context.uploadLimits }
+  #request(read: Reading, target: string): Omit<IngestRequest, 'file'> {
+    return { ...requestOf(read), target, limits: this.#context.uploadLimits }
   }
 
   /** Does something with the file of an upload, whose body is written to one first. */
@@ -170,7 +171,7 @@ export class Writer {
       const anew = mode === 'replace' && upload.replaceColumns === true
       const { uploadOptions } = await this.#context.datasets.get(datasetId)
       const options = withStored(uploadOptions, upload)
-      const request = (target: string) => this.#request({ ...upload, options }, target, mode, base)
+      const request = (target: string) => this.#request({ upload, options, mode, base }, target)
       const ingested = this.#context.commits.makeParts((jobs, target) => read(jobs, request(target)), upload)
       const made = withoutMarks(await readAsBefore(upload, options, () => ingested))
       const edits = await this.#edits(base, made, upload, mode)
@@ -188,7 +189,7 @@ export class Writer {
         const { columns: declared = [] } = upload
         if (anew) columns = keepDescriptions(keepDescriptions(made.columns, current.columns), declared)
         await this.#accept(datasetId, { columns, parts }, upload, t)
-        const read = storedAfter(uploadOptions, upload.format, options, made.options)
+        const read = storedAfter(uploadOptions, made.format ?? upload.format, options, made.options)
         await this.#context.datasets.in(t).noteUploadOptions(datasetId, read)
         if (made.metadata) await this.#context.datasets.in(t).fill(datasetId, made.metadata)
         const { by, note, isRefresh } = upload
@@ -197,7 +198,7 @@ export class Writer {
       })
       if (done) {
         this.#mergeLater(datasetId)
-        const used = made.options ?? (options === upload.options ? undefined : options)
+        const used = usedOptions(upload, options, made)
         return explained(await this.#context.datasets.get(datasetId), { ...made, columns, options: used })
       }
     }
@@ -214,15 +215,14 @@ export class Writer {
       const isWider = mode !== 'replace' && base.columns.length > 0 && columns.length > base.columns.length
       if (isWider) manifestChange(base.columns, checkColumns(columns))
       const oldColumns = isWider ? base.columns.length : undefined
-      if (key.length === 0)
+      const filled = parts.filter(({ rows }) => rows > 0)
+      if (key.length === 0 || filled.length === 0)
         return isWider ? new Edits(this.#context, columns, addingColumns(base.columns.length)) : undefined
       const positions = keyPositions(key, columns)
-      const filled = parts.filter(({ rows }) => rows > 0)
       await requireDistinct(this.#context, filled, columns, positions, { signal })
       if (mode === 'replace') return undefined
       const lacks = (made.unnamed?.all.length ?? 0) + (made.unnamed?.some.length ?? 0) > 0
-      const keeps =
-        mode === 'upsert' && missing === undefined && lacks && base.columns.length > 0 && filled.length > 0
+      const keeps = mode === 'upsert' && missing === undefined && lacks && base.columns.length > 0
       const rest = { refuse: mode === 'append', unnamed: keeps ? made.unnamed : undefined, oldColumns }
       return new Edits(this.#context, columns, editByKey(filled, columns, positions, rest))
     } catch (error) {

@@ -91,6 +91,13 @@ it('columns=add declares new columns in the version that appends', async () => {
   expect(version).toMatchObject({ operation: 'append', addedRows: 1, removedRows: 0 })
 })
 
+it('columns=add of an upsert without rows adds the columns to those that there are', async () => {
+  const { call, rows } = await table('k,v\n1,a\n', ['k'])
+  const done = await call('POST', '?mode=upsert&columns=add', csv('k,w\n'))
+  expect([done.statusCode, done.body]).toEqual([200, expect.stringContaining('"w"')])
+  expect(await rows()).toEqual([{ k: 1, v: 'a', w: null }])
+})
+
 it('changes have rows before and after an upsert as they were', async () => {
   const { id, call } = await table('k,v,w\n1,a,x\n2,b,y\n', ['k'])
   await call('POST', '?mode=upsert', {

@@ -1,5 +1,10 @@
+import { createRequire } from 'node:module'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { zipOf } from '../ingest/support/zips.ts'
 import { dataset, type Platform, platform } from '../server/platform.ts'
+
+const { utils, write } = createRequire(import.meta.url)('@e965/xlsx') as typeof import('@e965/xlsx')
 
 let at: Platform
 beforeAll(async () => {
@@ -194,4 +199,34 @@ it('the zone of an upload of local times holds for later ones; without one, they
     column: 't',
     value: '2024-07-01T12:00',
   })
+})
+
+it('hold for csv in an archive or called xls as well, and are left out for what they are not for', async () => {
+  const csv = 'n;v\n1;1.234\n'
+  const options = { delimiter: ';', decimal: ',', thousands: '.' }
+  const { send, record, rows } = await table()
+  await send('PUT', '?columns=replace&delimiter=;&decimal=,&thousands=.', 'n;v\n0;0,5\n')
+  for (const [body, type] of [
+    [await zipOf({ 'a.csv': csv }), 'application/zip'],
+    [gzipSync(csv), 'application/gzip'],
+    [csv, 'application/vnd.ms-excel'],
+  ] as const) {
+    expect(await send('POST', '?dryRun=true', body, type)).toMatchObject({ options, errors: [] })
+    expect(await send('POST', '', body, type)).toMatchObject({ options })
+  }
+  const json = await send('POST', '', await zipOf({ 'a.json': '[{"n":4,"v":5.5}]' }), 'application/zip')
+  expect(json.options ?? {}).toEqual({})
+  const book = utils.book_new(
+    utils.aoa_to_sheet([
+      ['n', 'v'],
+      [5, 6.5],
+    ]),
+  )
+  const sheet = write(book, { type: 'buffer', bookType: 'biff8' })
+  const xls = await send('POST', '', sheet, 'application/vnd.ms-excel')
+  expect(xls.options ?? {}).toEqual({})
+  expect((await rows()).map(({ v }: { v: number }) => v)).toEqual([0.5, 1234, 1234, 1234, 5.5, 6.5])
+  expect((await record()).uploadOptions).toEqual(options)
+  const named = await send('POST', '?decimal=,', await zipOf({ 'a.json': '[]' }), 'application/zip')
+  expect(named).toMatchObject({ code: 'invalid_option', option: 'decimal' })
 })

@@ -6,7 +6,7 @@ import { EngineError, hint, invalidOption } from '../../errors.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
 import { readStart, spool, unpack, unpackingTo } from '../file.ts'
 import { rewriteParts } from '../parts/parts.ts'
-import { checkUploadOptions, type IngestResult, type ReadRequest, type UploadOptions } from '../request.ts'
+import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
 import { malformed, quoteValue, type UploadFault, withDetails } from '../text/errors.ts'
 import {
   BINARY_BYTES,
@@ -113,7 +113,7 @@ async function ingestAll(
     parts.push(part)
     read.push(result)
   }
-  const { columns: to, options, why } = read.at(-1)!
+  const { columns: to, options, why, format } = read.at(-1)!
   // Columns that a file has added are null in the rows of those before it.
   for (const [index, { columns: from }] of read.entries()) {
     if (from.length === to.length) continue
@@ -126,6 +126,7 @@ async function ingestAll(
   return {
     ...written,
     columns: to,
+    format,
     reasons: to.map((_, index) => read.find(({ reasons }) => reasons?.[index])?.reasons?.[index]),
     ...(isSame && options && { options, why }),
     warnings: read.flatMap(({ warnings = [] }, index) => warnings.map((one) => `${entries[index]}: ${one}`)),
@@ -167,11 +168,9 @@ async function ingestFile(
   })
 }
 
-/** Those of the archive without `dialect` where the entry's format has none. @throws EngineError `invalid_option` */
+/** Those of the archive without `dialect` where the entry's format has none. */
 function optionsFor(format: UploadFormat, { dialect, ...others }: UploadOptions): UploadOptions {
-  const options = { ...others, ...(dialect !== undefined && hasDialect(format) && { dialect }) }
-  checkUploadOptions(format, options)
-  return options
+  return { ...others, ...(dialect !== undefined && hasDialect(format) && { dialect }) }
 }
 
 async function unpackEntry(
