@@ -85,8 +85,8 @@ async function start(
   // A first start makes an account and shows its key once it listens: that must not fail in between.
   await checkPort(config)
   const services = await openServer({ config, engine, demo }, events, opened)
-  const newRootKey = await firstAccount(services.accounts, config.rootKey)
   const app = buildApp(services, log)
+  const newRootKey = await firstAccount(services.accounts, config.rootKey)
   opened.push(() => app.close())
   warmAfterFirstAnswer(app, engine)
   events.to(app.log)

@@ -56,6 +56,12 @@ export class Datasets extends Calls {
     return this.transport.json({ path: ['datasets', id], ...options })
   }
 
+  /** The record with its `etag`, which `ifMatch` of a write takes. */
+  async tagged(id: number, options: CallOptions = {}): Promise<Dataset & { readonly etag: string }> {
+    const response = await this.transport.send({ path: ['datasets', id], ...options })
+    return { ...((await response.json()) as Dataset), etag: response.headers.get('etag') ?? '' }
+  }
+
   /** @param name `repository/dataset`, or `owner/repository/dataset` */
   named(name: string, options: CallOptions = {}): Promise<Dataset> {
     return this.transport.json({ path: ['d', ...name.split('/')], ...options })

@@ -46,6 +46,8 @@ export interface WriteOptions extends CallOptions {
    * nobody knows whether its rows were saved, and they are saved once.
    */
   readonly idempotencyKey?: string | undefined
+  /** The `etag` of `datasets.tagged`: refused as `changed_meanwhile` if anything was written since. */
+  readonly ifMatch?: string | undefined
 }
 
 /** Which revisions to read, and how to write them. */

@@ -37,6 +37,7 @@ export interface Request extends CallOptions {
   readonly json?: unknown
   readonly body?: Body
   readonly idempotencyKey?: string | undefined
+  readonly ifMatch?: string | undefined
 }
 
 const KNOWN: Names<ClientOptions> = {
@@ -70,7 +71,7 @@ export class Transport {
 
   /** Resolves with the response if its status is 200-299 or 304. @throws ParquetryError */
   async send(request: Request): Promise<Response> {
-    const { method, path, query, headers, json, body, idempotencyKey, signal, ...unknown } = request
+    const { method, path, query, headers, json, body, idempotencyKey, ifMatch, signal, ...unknown } = request
     for (const [name, value] of Object.entries(unknown)) {
       if (value !== undefined) throw invalidOption(`Unknown option ${JSON.stringify(name)}.`)
     }
@@ -108,6 +109,7 @@ export class Transport {
     } = request
     const headers = new Headers(request.headers)
     if (request.idempotencyKey !== undefined) headers.set('idempotency-key', request.idempotencyKey)
+    if (request.ifMatch !== undefined) headers.set('if-match', request.ifMatch)
     if (json !== undefined) headers.set('content-type', 'application/json')
     if (this.#key !== undefined) headers.set('authorization', basic(this.#key))
     const init: RequestInit & { duplex?: 'half' } = { method, headers, redirect: 'manual' }

@@ -72,7 +72,8 @@ export const DATASET = {
   type: ['integer', 'string'],
   minimum: 1,
   description:
-    'Id of the dataset, from find_datasets, or its name: repository/dataset, or owner/repository/dataset.',
+    'Id of the dataset, from find_datasets, or its name: repository/dataset, owner/repository/dataset, or dataset ' +
+    'where only one has it.',
 }
 
 /** The id of a dataset that is given by it or by name. @throws ParquetryError if there is none, or if there are several */
@@ -82,6 +83,10 @@ export async function datasetId(
   signal: AbortSignal,
 ): Promise<number> {
   if (typeof given === 'number' || /^\d+$/.test(given)) return Number(given)
+  if (!given.includes('/')) {
+    const [found, another] = (await client.datasets.list({ signal })).filter(({ name }) => name === given)
+    if (found && !another) return found.id
+  }
   return (await client.datasets.named(given, { signal })).id
 }
 

@@ -108,7 +108,7 @@ function idOf(known: readonly SqlTable[], names: Names): number {
   const first = Math.min(...all.map(({ precedence = 0 }) => precedence))
   const found = all.filter(({ precedence = 0 }) => precedence === first)
   if (found.length === 1) return found[0]!.id
-  const path = [owner, repository, dataset].filter((name) => name !== undefined).join('/')
+  const path = [owner, repository, dataset].filter(Boolean).join('/')
   const name = JSON.stringify(path)
   if (found.length > 0) {
     const owners = new Set(found.map((one) => one.owner)).size

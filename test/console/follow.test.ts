@@ -26,8 +26,9 @@ describe.skipIf(withoutBrowser())('a dataset that follows series or a file', () 
     await walked.expectClean('follow-dialog')
     await dialog().getByRole('button', { name: 'Follow' }).click()
     await box().getByText('Follows fred/POPTHM every week').waitFor()
-    expect(await box().textContent()).toMatch(/· refreshed .+ · next .+/)
     await walked.visitor.page.getByText('22 rows').first().waitFor()
+    await box().getByText('· refreshed').waitFor()
+    expect(await box().textContent()).toMatch(/· refreshed .+ · next .+/)
     expect(await source()).toMatchObject({ series: ['fred/POPTHM'], every: 'week', start: '2022-03-01' })
     await walked.expectClean('follow-box')
   })
@@ -104,6 +105,30 @@ describe.skipIf(withoutBrowser())('a dataset that follows series or a file', () 
     await dialog().getByRole('button', { name: 'Follow' }).click()
     await box().getByText('“Options of the file').waitFor({ state: 'hidden' })
     expect(await (await api('GET', `/datasets/${id}/source`)).json()).toMatchObject({ lastError: null })
+  })
+
+  it('can be a new one, which is made only if the file can be fetched', async () => {
+    const { upstream, api, server } = walked.stage
+    const { page } = walked.visitor
+    upstream.routes = { ...upstream.routes, '/lost.csv': { status: 404, body: 'no' } }
+    await page.goto(`${server.url}/console/#/upload`)
+    await page.getByRole('button', { name: 'Follow series or a file…' }).click()
+    await dialog().getByLabel('Series').fill(`${upstream.url}/lost.csv`)
+    await dialog().getByLabel('Name of the dataset').fill('Followed')
+    await walked.expectClean('follow-new')
+    const names = async () =>
+      ((await (await api('GET', '/datasets')).json()) as { name: string }[]).map(({ name }) => name)
+    // In a repository that the first attempt makes, and the second one finds.
+    for (const [file, outcome] of [
+      ['lost', dialog().getByText('answered with status 404')],
+      ['people', box().getByText(`Follows ${upstream.url}/people.csv every day`)],
+    ] as const) {
+      await dialog().getByLabel('Series').fill(`${upstream.url}/${file}.csv`)
+      await dialog().getByRole('button', { name: 'Follow' }).click()
+      await outcome.waitFor()
+      expect((await names()).includes('Followed')).toBe(file === 'people')
+    }
+    await walked.expectClean()
   })
 
   it('says that the rows of a query are stored by schedule, which is no source to change', async () => {

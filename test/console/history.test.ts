@@ -121,10 +121,23 @@ describe.skipIf(withoutBrowser())('the history of a dataset', () => {
     await undo.click()
     await dialog.getByText('as many as now. The change of version 4 is undone').waitFor()
     await page.keyboard.press('Escape')
-    await stage.api('PATCH', `/datasets/${id}/data?$filter=people%20eq%201`, { people: 9 })
+    const other = () =>
+      stage.api('PATCH', `/datasets/${id}/data?$filter=people%20ne%208`, { people: '=people add 1' })
+    const refused = page.getByText('The rows have changed since. See History.')
+    walked.visitor.expectRefusal(412, '/restore')
+    await undo.click()
+    // Somebody else commits after the page has looked.
+    await page.route('**/restore', async (route) => {
+      await other()
+      await route.continue()
+    })
+    await dialog.getByRole('button', { name: 'Restore' }).click()
+    await dialog.getByText('The rows have changed since. See History.').waitFor()
+    await page.unroute('**/restore')
+    await page.keyboard.press('Escape')
     await toast.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('The rows have changed since, in version 5. See History.').waitFor()
-    expect(await people()).toEqual([9, 8])
+    await refused.last().waitFor()
+    expect(await people()).toEqual([2, 8])
     await stage.api('DELETE', `/datasets/${id}`)
   })
 

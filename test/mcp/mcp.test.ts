@@ -138,7 +138,7 @@ describe.each([
   })
 
   test('how many rows has a dataset that is known by name?', async () => {
-    for (const dataset of ['samples/penguins', 'root/samples/penguins']) {
+    for (const dataset of ['samples/penguins', 'root/samples/penguins', 'penguins']) {
       expect(await ask(agent, 'query_dataset', { dataset, top: 0 })).toMatchObject({ matching: 344 })
     }
     const { error } = await ask(agent, 'query_dataset', { dataset: 'samples/pinguins' })

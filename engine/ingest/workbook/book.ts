@@ -16,12 +16,15 @@ export interface SheetCell {
   readonly isPercent?: boolean
   /** What is wrong with it as a value, which only counts if its row is not left out. */
   readonly fault?: string
+  /** What to do about the fault, where that is not said of another one in the column. */
+  readonly remedy?: string
 }
 
 /** A formula that a program stored without a value. */
 export function formulaWithoutValue(column: number): SheetCell {
-  const fault = `the formula has no value, because no program has calculated it; open the workbook in one and save it, or leave totals at the end out with ${hint('footer=')}`
-  return { column, text: '=', kind: TEXT_KIND.text, isText: false, fault }
+  const fault = 'the formula has no value, because no program has calculated it'
+  const remedy = `; open the workbook in one and save it, or leave totals at the end out with ${hint('footer=')}`
+  return { column, text: '=', kind: TEXT_KIND.text, isText: false, fault, remedy }
 }
 
 /** A formula that ended in an error, such as `#DIV/0!`. */

@@ -190,6 +190,8 @@ class SheetTable {
   readonly rounded: Rounded = new Map()
   /** The first number of each column, by its number, that is shown with a percent sign. */
   readonly #percents = new Map<number, string>()
+  /** The columns with a fault whose remedy was said. */
+  readonly #remedied = new Set<number>()
   readonly #table: TypedRows
   readonly #blanks = new Blanks()
   readonly #isNumbered: boolean
@@ -280,7 +282,7 @@ class SheetTable {
   #cells(row: number, cells: readonly SheetCell[]): void {
     const table = this.#table
     let next = 0
-    for (const { column, text, kind, isText, rounded, isPercent, fault } of cells) {
+    for (const { column, text, kind, isText, rounded, isPercent, fault, remedy = '' } of cells) {
       if (column >= table.width) {
         throw malformed(
           `Sheet row ${row} has a value in column ${column + 1}, but the header names only ${table.width}.`,
@@ -296,7 +298,10 @@ class SheetTable {
         continue
       }
       if (fault !== undefined) {
-        table.refuse(`${fault} (cell ${columnLetters(column)}${row}).`)
+        table.refuse(
+          `${fault}${this.#remedied.has(column) ? '' : remedy} (cell ${columnLetters(column)}${row}).`,
+        )
+        if (remedy) this.#remedied.add(column)
         continue
       }
       if (rounded && !this.rounded.has(column)) this.rounded.set(column, { row: table.rows + 1, text })
@@ -356,10 +361,10 @@ function namesOf(sheets: Book['sheets']): string {
 function headerOf(row: number, cells: readonly SheetCell[], width: number): string[] {
   const names: string[] = []
   names.length = width
-  for (const { column, text, fault } of cells) {
+  for (const { column, text, fault, remedy = '' } of cells) {
     // A number names a column also where it is no day.
     if (fault !== undefined && Number.isNaN(Number(text)))
-      throw malformed(`The header: ${fault} (cell ${columnLetters(column)}${row}).`)
+      throw malformed(`The header: ${fault}${remedy} (cell ${columnLetters(column)}${row}).`)
     names[column] = text
   }
   return Array.from(names, (name) => name ?? '')

@@ -46,6 +46,19 @@ describe('xlsx that is refused', () => {
     expect(await bench.refusal('xlsx', await workbook(fill))).toBe(`400 invalid_upload: ${message}`)
   })
 
+  test('a column of formulas that nobody has calculated says once what to do', async () => {
+    const file = await workbook((sheet) => {
+      sheet.addRow(['a', 'b'])
+      for (const row of [2, 3]) sheet.addRow([1, { formula: `A${row}*2` }])
+    })
+    const { errors } = (await bench.read('xlsx', file).catch((error) => error)).details
+    const fault = 'the formula has no value, because no program has calculated it'
+    expect(errors.map(({ error }: { error: string }) => error)).toEqual([
+      expect.stringContaining(`${fault}; open the workbook in one and save it`),
+      `Row 2, column "b": ${fault} (cell B3).`,
+    ])
+  })
+
   test('a formula in the header that failed or that nobody has calculated', async () => {
     for (const [formula, what] of [
       ['<c r="B1" t="e"><f>1/0</f><v>#DIV/0!</v></c>', 'the formula ended in #DIV/0!'],

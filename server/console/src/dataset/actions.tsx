@@ -1,13 +1,5 @@
 import { endingOf } from '../../../../engine/types/index.ts'
-import type {
-  Column,
-  Dataset,
-  DatasetPatch,
-  Format,
-  Interval,
-  RowsQuery,
-  Source,
-} from '../../../client/index.ts'
+import type { Column, Dataset, DatasetPatch, Format, RowsQuery } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { formatBytes, formatCount, plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
@@ -21,6 +13,7 @@ import { Loaded, useResource } from '../ui/resource.tsx'
 import { announce, complain } from '../ui/toast.tsx'
 import { viewQuery } from '../view/view.ts'
 import type { Exploration } from './exploration.ts'
+import { follow } from './following.ts'
 
 export function DatasetActions(exploration: Exploration) {
   const { dataset, view, rows, canAdd } = exploration
@@ -89,75 +82,6 @@ function itemsOf({ dataset, source, view, canWrite }: Exploration): readonly (Me
     canWrite && { icon: 'trash', says: 'Delete the dataset', danger: true, to: remove },
   ]
 }
-
-const INTERVALS = {
-  hour: 'every hour',
-  day: 'every day',
-  week: 'every week',
-  month: 'every month',
-  release: 'after each announced release',
-}
-
-/** Asks for what a dataset follows. Ids are separated by spaces, because some contain commas. */
-function follow(id: number, source: Source | undefined): void {
-  const options = String(new URLSearchParams(source?.options ?? {}))
-  ask({
-    title: 'Follow series or a file',
-    action: 'Follow',
-    busyAction: 'Fetching…',
-    fields: {
-      series: {
-        label: 'Series, or the address of a file',
-        value: source?.url ?? source?.series.join(' ') ?? '',
-        required: true,
-        plain: true,
-        hint: 'Ids with their provider, as fred/GDP, separated by blanks; or https://…/x.csv.',
-      },
-      every: { label: 'How often', value: (source?.every ?? 'day') as Interval, options: INTERVALS },
-      options: {
-        label: OPTIONS,
-        value: options,
-        plain: true,
-        when: ({ series }) => isAddress(String(series)),
-        hint: 'Of an upload, as decimal=,&columns=replace; those that are not given are chosen by the file.',
-      },
-      start: {
-        label: 'First date',
-        value: source?.start ?? '',
-        hint: 'Of series, as 2000-01-31; empty for all.',
-      },
-      confirm: {
-        label: 'Take fewer than half of the rows, or none',
-        value: false,
-        when: () => source?.lastError != null,
-      },
-    },
-    onSubmit: ({ series, every, start, confirm, options: given }) => {
-      const named = series.trim()
-      if (!isAddress(named))
-        return api().datasets.follow(id, {
-          series: named.split(/\s+/),
-          start: start || null,
-          every,
-          confirm,
-        })
-      const isSame = source?.url === named
-      return api().datasets.follow(id, {
-        url: named,
-        every,
-        confirm,
-        ...(isSame && source.mode && { mode: source.mode }),
-        // Those that were chosen by another file are not for this one.
-        ...((isSame || given !== options) && { options: Object.fromEntries(new URLSearchParams(given)) }),
-      })
-    },
-  })
-}
-
-/** What the control of the options of a followed file is called. */
-export const OPTIONS = 'Options of the file'
-
-const isAddress = (text: string) => /^https?:/.test(text)
 
 const CHOICES = [
   { value: 'csv', label: 'CSV', note: 'for everything that reads tables' },

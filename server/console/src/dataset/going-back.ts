@@ -1,4 +1,5 @@
-import { api } from '../api.ts'
+import type { Dataset } from '../../../client/index.ts'
+import { api, isStatus } from '../api.ts'
 import { formatCount, plural } from '../format.ts'
 import { ask } from '../ui/form.tsx'
 import { announce, perform } from '../ui/toast.tsx'
@@ -16,17 +17,28 @@ export function undoVersion(id: number, version: number): Promise<void> {
 
 /** Makes the version before this one current again, unless others have changed the rows since. */
 export async function takeBack(id: number, version: number): Promise<unknown> {
-  const { datasets } = api()
-  const now = await datasets.get(id)
-  if (now.version !== version)
-    throw new Error(`The rows have changed since, in version ${now.version}. See History.`)
-  return datasets.restore(id, version - 1)
+  const now = await api().datasets.tagged(id)
+  if (now.version !== version) throw new Error(CHANGED)
+  return restoreFrom(now, version - 1)
 }
+
+const CHANGED = 'The rows have changed since. See History.'
+
+/** Makes an earlier version current again, if the dataset is still as it was read. */
+async function restoreFrom({ id, etag }: Tagged, version: number): Promise<Dataset> {
+  try {
+    return await api().datasets.restore(id, version, { ifMatch: etag })
+  } catch (error) {
+    throw isStatus(error, 412) ? new Error(CHANGED) : error
+  }
+}
+
+type Tagged = Dataset & { readonly etag: string }
 
 /** Says what changes if an earlier version is restored, and asks; offers to undo it. */
 export async function restore(id: number, number: number, after?: () => void): Promise<void> {
   const { datasets } = api()
-  const [now, then] = await Promise.all([datasets.get(id), datasets.version(id, number)])
+  const [now, then] = await Promise.all([datasets.tagged(id), datasets.version(id, number)])
   const undone =
     now.version === number + 1
       ? `The change of version ${now.version} is undone`
@@ -40,7 +52,7 @@ export async function restore(id: number, number: number, after?: () => void): P
       `${undone}, for everybody. All versions stay in the history, so this can be undone as well.`,
     action: 'Restore',
     async onSubmit() {
-      const made = await datasets.restore(id, number)
+      const made = await restoreFrom(now, number)
       announce(`Version ${number} is current again, as version ${made.version}.`, () =>
         takeBack(id, made.version),
       )

@@ -1,5 +1,11 @@
 import type { Dataset, NewDataset, Repository } from '../../../client/index.ts'
-import { api, type Shelves } from '../api.ts'
+import { api } from '../api.ts'
+
+/** Repositories, of which one takes a new dataset, and who makes it. */
+export interface Homes {
+  readonly homes: readonly Repository[]
+  readonly account: string
+}
 
 /** The repositories of a choice. Of public ones it says so. */
 export function choicesOf(homes: readonly Repository[]) {
@@ -16,16 +22,26 @@ export function firstChoice(homes: readonly Repository[], account: string): stri
   return String(homes.find((one) => one.private && one.owner === account)?.id ?? '')
 }
 
-/** The id of the repository that was chosen. */
+/** The id of the repository that was chosen. A new one may be there already, from an attempt that failed. */
 export async function chosenRepository(home: string): Promise<number> {
-  return Number(home) || (await api().repositories.create({ name: 'My data', private: true })).id
+  if (home !== '') return Number(home)
+  const { repositories, account } = api()
+  const fields = { name: 'My data', private: true }
+  try {
+    return (await repositories.create(fields)).id
+  } catch (error) {
+    const [{ name: own }, known] = await Promise.all([account.get(), repositories.list()])
+    const made = known.find((one) => one.name === fields.name && one.owner === own && one.private)
+    if (!made) throw error
+    return made.id
+  }
 }
 
 /**
  * The fields of a form for a new dataset.
  * @param hidden whether its rows come from a private repository, so that a public one has to be confirmed
  */
-export function newDatasetFields(name: string, { homes, account }: Shelves, hidden = false) {
+export function newDatasetFields(name: string, { homes, account }: Homes, hidden = false) {
   const writable = homes.filter(({ permission }) => permission === 'Write')
   const open = new Set(writable.filter((one) => !one.private).map(({ id }) => String(id)))
   return {

@@ -1,9 +1,9 @@
-import { withOptions } from '../../../client/errors.ts'
 import type { Dataset } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { DatasetActions, OPTIONS, showAsSql } from '../dataset/actions.tsx'
+import { DatasetActions, showAsSql } from '../dataset/actions.tsx'
 import { ColumnsView } from '../dataset/columns-view.tsx'
 import { type CountedDataset, countRows, type Exploration, useExploration } from '../dataset/exploration.ts'
+import { lastError } from '../dataset/following.ts'
 import { restore } from '../dataset/going-back.ts'
 import { useNews } from '../dataset/news.ts'
 import { TableView } from '../dataset/table-view.tsx'
@@ -202,7 +202,8 @@ const SCHEDULES: Readonly<Record<string, string>> = {
 /** The series that a dataset follows, and the state of its refreshes. */
 function SourceBox({ source }: Exploration) {
   if (!source) return null
-  const refreshed = source.lastRun === null ? 'not refreshed yet' : `refreshed ${formatAge(source.lastRun)}`
+  const did = source.lastError ? 'tried' : 'refreshed'
+  const refreshed = source.lastRun === null ? 'not refreshed yet' : `${did} ${formatAge(source.lastRun)}`
   return (
     <section class="source" aria-label="What is followed">
       <p>
@@ -213,7 +214,7 @@ function SourceBox({ source }: Exploration) {
       </p>
       {source.lastError && (
         <p class="field-error" role="status">
-          {withOptions(source.lastError, source.hints, (name, value) => `“${OPTIONS}: ${name}=${value}”`)}
+          {lastError(source)}
         </p>
       )}
     </section>

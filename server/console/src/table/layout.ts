@@ -42,14 +42,14 @@ export function placeColumns(
 }
 
 /**
- * Returns a function that measures text in the font of an element. Digits of a table are all as wide as 0, which a canvas
- * can't be told.
+ * Returns a function that measures text in the font of an element. Digits of a table are all as wide as 0, and in some
+ * fonts so are the signs between them, which a canvas can't be told.
  */
 export function textMeasure(element: Element): (text: string) => number {
   const style = getComputedStyle(element)
   const context = document.createElement('canvas').getContext('2d')!
   context.font = `${style.fontSize} ${style.fontFamily}`
-  return (text) => context.measureText(text.slice(0, 60).replaceAll(/\d/g, '0')).width
+  return (text) => context.measureText(text.slice(0, 60).replaceAll(/[\d+.,:-]/g, '0')).width
 }
 
 export function columnsInView(

@@ -11,7 +11,7 @@ import { Select } from '../ui/field.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { ContentChoice } from './content-choice.tsx'
 import { DialectControls } from './dialect-controls.tsx'
-import { LABELS, type Reading } from './upload.ts'
+import { LABELS, labelled, type Reading } from './upload.ts'
 
 const MOST_COLUMNS = 60
 const MOST_ROWS = 8
@@ -220,7 +220,7 @@ function Choices({ options, why = [] }: Preview) {
       <ul class="hint" aria-label="How the file is read">
         {why.map(({ option, row, value }) => (
           <li key={option}>
-            {option}={options[option]}, because of “{value}”{row > 0 && ` in row ${row}`}
+            {labelled(option, String(options[option]))}, because of “{value}”{row > 0 && ` in row ${row}`}
           </li>
         ))}
       </ul>
@@ -246,7 +246,7 @@ function Reasons({ chosen, preview, readWith }: Reading & { readonly preview: Pr
                   key={choice}
                   look="small"
                   to={() => readWith(joined(chosen.sent, choice))}
-                  says={`Read it with ${decodeURIComponent(choice).replaceAll('&', ', ')}`}
+                  says={`Read it with ${Array.from(new URLSearchParams(choice), (one) => labelled(...one)).join(', ')}`}
                 />
               ),
           )}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Dataset, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
+import { followAnew } from '../dataset/following.ts'
 import { choicesOf, firstChoice } from '../dataset/storing.ts'
 import { formatBytes, plural } from '../format.ts'
 import { href } from '../router.ts'
@@ -96,6 +97,11 @@ function UploadView(destination: Destination) {
     >
       <DropZone file={chosen?.file} onFile={choose} />
       {refusal && <Failure error={new Error(refusal)} />}
+      {!target && !chosen && (
+        <div class="actions">
+          <Button icon="globe" to={() => followAnew(destination, home)} says="Follow series or a file…" />
+        </div>
+      )}
       {chosen && <UploadForm {...destination} {...upload} chosen={chosen} />}
     </Page>
   )

@@ -6,6 +6,7 @@ import { storedFor } from '../../../../engine/store/upload-options.ts'
 import { withOptions } from '../../../client/errors.ts'
 import { type ColumnType, type Dataset, ParquetryError, type UploadOptions } from '../../../client/index.ts'
 import { api, messageOf } from '../api.ts'
+import { takeBack } from '../dataset/going-back.ts'
 import { chosenRepository, store } from '../dataset/storing.ts'
 import { plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
@@ -169,12 +170,8 @@ export function useSending() {
     setProblems([])
     setWayOut(undefined)
     try {
-      const { id, name, rowCount } = await commit(chosen, target, goal, signal, setShare)
-      const before = target?.version
-      announce(
-        `${name} now has ${plural(rowCount ?? 0, 'row')}.`,
-        before === undefined ? undefined : () => api().datasets.restore(id, before),
-      )
+      const { id, name, rowCount, version } = await commit(chosen, target, goal, signal, setShare)
+      announce(`${name} now has ${plural(rowCount ?? 0, 'row')}.`, target && (() => takeBack(id, version)))
       navigate(href(['datasets', id]))
     } catch (error) {
       setShare(undefined)
@@ -278,6 +275,14 @@ export const LABELS = {
   zone: 'Zone of times that do not say theirs',
 } as const
 
+/** An option of an upload, by the name of its control. */
+export function labelled(name: string, value: string): string {
+  if (name === 'columns') return value === 'add' ? '“Add these columns”' : '“Replace columns too”'
+  const label = (LABELS as Readonly<Record<string, string>>)[name]
+  if (label === undefined) return `${name}=${value}`
+  return value === '' ? `“${label}”` : `“${label}: ${value}”`
+}
+
 /** A sentence about an upload, with options named as their controls are. */
 function inConsole({
   error,
@@ -286,9 +291,5 @@ function inConsole({
   readonly error: string
   readonly hints?: readonly string[] | undefined
 }) {
-  const labels: Readonly<Record<string, string>> = LABELS
-  return withOptions(error, hints, (name, value) => {
-    if (name === 'columns') return value === 'add' ? '“Add these columns”' : '“Replace columns too”'
-    return labels[name] === undefined ? `${name}=${value}` : `“${labels[name]}: ${value}”`
-  })
+  return withOptions(error, hints, labelled)
 }
