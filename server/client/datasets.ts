@@ -57,9 +57,8 @@ export class Datasets extends Calls {
   }
 
   /** The record with its `etag`, which `ifMatch` of a write takes. */
-  async tagged(id: number, options: CallOptions = {}): Promise<Dataset & { readonly etag: string }> {
-    const response = await this.transport.send({ path: ['datasets', id], ...options })
-    return { ...((await response.json()) as Dataset), etag: response.headers.get('etag') ?? '' }
+  tagged(id: number, options: CallOptions = {}): Promise<Dataset & { readonly etag: string }> {
+    return this.transport.tagged({ path: ['datasets', id], ...options })
   }
 
   /** @param name `repository/dataset`, or `owner/repository/dataset` */
@@ -219,10 +218,8 @@ export class Datasets extends Calls {
   /**
    * What versions after `since` changed, as rows with `_change` and `_version`, and the version from which to go on.
    * `version_gone` means that the whole table has to be read again.
-   *
-   * With `follow`, it goes on for ever: yields the rows up to each version `next` as they come, in order and none twice,
-   * none where no row of a version matches, and connects again when the connection or the server was lost. Leave the
-   * loop, or abort the signal, to end it.
+   * With `follow`, it yields the rows up to each version `next` as they come, in order and none twice, none where no row
+   * matches, and connects again when the connection was lost, until you leave the loop or abort the signal.
    */
   changes<Row = Record<string, unknown>>(
     id: number,
@@ -323,13 +320,12 @@ export class Datasets extends Calls {
     query: RowsQuery & { readonly ifNoneMatch?: string | undefined } = {},
   ): Promise<Download> {
     const { ifNoneMatch, ...options } = query
-    const { signal } = options
     const response = await this.transport.send({
       ...dataRequest(id, format, options),
       ...(ifNoneMatch !== undefined && { headers: { 'if-none-match': ifNoneMatch } }),
-      signal,
+      signal: options.signal,
     })
-    return new Download(response, signal)
+    return new Download(response, options.signal)
   }
 
   /** What was known when of followed series, in a format; without `series` of all of them. */
@@ -356,9 +352,8 @@ export class Datasets extends Calls {
   }
 
   /**
-   * Creates a URL for this download that works without an API key: for a browser, which can't send the key with a
-   * download, or for another program. It ends after `expiresIn` seconds (five minutes unless given), or when it is
-   * deleted.
+   * Creates a URL for this download that works without an API key, as in a browser, which can't send it with a download.
+   * It ends after `expiresIn` seconds (five minutes unless given), or when it is deleted.
    */
   async link(
     id: number,
@@ -392,8 +387,7 @@ export class Datasets extends Calls {
 
   /** A small file that opens the dataset's OData feed in Power BI (`pbids`) or Excel (`odc`), without the API key. */
   async connectionFile(id: number, kind: 'pbids' | 'odc', options: CallOptions = {}): Promise<string> {
-    const path = ['datasets', id, `odata.${kind}`]
-    return (await this.transport.send({ path, ...options })).text()
+    return (await this.transport.send({ path: ['datasets', id, `odata.${kind}`], ...options })).text()
   }
 
   /** Counts the rows that match a filter. */
