@@ -20,6 +20,7 @@ import { EngineError } from './errors.ts'
 import { type EventKind, Events } from './events.ts'
 import { type Executor, type ExecutorStats, openExecutor } from './export/index.ts'
 import { IcebergTables } from './iceberg/tables.ts'
+import { inLibraryWords } from './library-words.ts'
 import { ShownFiles } from './parquet/shown-file.ts'
 import { Counts } from './plan/counts.ts'
 import { Preview } from './preview.ts'
@@ -261,12 +262,11 @@ export class Engine implements AsyncDisposable {
   }
 
   /**
-   * Reads an upload without storing it, into `dataset` or on its own: what its columns are, and its rows, until it is
-   * disposed. The same code reads it as `Dataset.replace` and `append`.
-   * @throws EngineError as these do
+   * Reads an upload as `Dataset.replace` and `append` do, without storing it, into `dataset` or on its own: what its columns
+   * are, and its rows, until it is disposed.
    */
   async preview(upload: Upload, options: PreviewOptions = {}, dataset?: Dataset): Promise<Preview> {
-    const read = await this.#store.writer.preview(upload, options, dataset?.id)
+    const read = await inLibraryWords(this.#store.writer.preview(upload, options, dataset?.id))
     return new Preview(read, this.#context)
   }
 

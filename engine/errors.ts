@@ -117,16 +117,25 @@ export const unmarked = (text: string) => text.replaceAll(MARKED, '$1')
 /** The options that `hint` has marked in a message. */
 export const hintsIn = (marked: string) => Array.from(marked.matchAll(MARKED), ([, option]) => option!)
 
-/** The message of an error with its options marked again, for where text alone is kept. */
-export function markedMessage({ message, details }: EngineError): string {
-  let [marked, rest] = ['', message]
-  for (const option of details?.hints ?? []) {
-    const at = rest.indexOf(option)
+/** A message with each of its `hints` in other words. */
+export function withHints(
+  message: string,
+  hints: readonly string[] = [],
+  write: (hint: string) => string,
+): string {
+  let [before, after] = ['', message]
+  for (const one of hints) {
+    const at = after.indexOf(one)
     if (at < 0) continue
-    marked += rest.slice(0, at) + hint(option)
-    rest = rest.slice(at + option.length)
+    before += after.slice(0, at) + write(one)
+    after = after.slice(at + one.length)
   }
-  return marked + rest
+  return before + after
+}
+
+/** The message of an error with its options marked again, for where text alone is kept. */
+export function markedMessage({ httpMessage, details }: EngineError): string {
+  return withHints(httpMessage, details?.hints, hint)
 }
 
 /** An error with a stable code. `message` is a sentence for the user; `cause` is for the log alone. */
@@ -134,6 +143,7 @@ export class EngineError extends Error {
   override readonly name = 'EngineError'
   readonly code: ErrorCode
   readonly details: Readonly<ErrorFields & Record<string, unknown>> | undefined
+  #httpMessage: string
 
   /** @param message may have options that `hint` has marked, as may `problem` */
   constructor(
@@ -143,6 +153,7 @@ export class EngineError extends Error {
   ) {
     const { cause, details } = options
     super(unmarked(message), cause === undefined ? undefined : { cause })
+    this.#httpMessage = this.message
     this.code = code
     const hints = hintsIn(message)
     const problem = details?.problem
@@ -154,6 +165,19 @@ export class EngineError extends Error {
             ...(problem !== undefined && { problem: unmarked(problem) }),
             hints: [...(details?.hints ?? []), ...hints],
           }
+  }
+
+  /** The message with its options as in a query string, as `details.hints` lists them. */
+  get httpMessage(): string {
+    return this.#httpMessage
+  }
+
+  /** The same error, whose message has each of its `hints` in other words. */
+  inWords(write: (hint: string) => string): EngineError {
+    const { code, cause, details } = this
+    const error = new EngineError(code, withHints(this.message, details?.hints, write), { cause, details })
+    error.#httpMessage = this.#httpMessage
+    return error
   }
 }
 

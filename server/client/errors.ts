@@ -1,4 +1,4 @@
-import { type ErrorFields, errorFields } from '../../engine/errors.ts'
+import { type ErrorFields, errorFields, withHints } from '../../engine/errors.ts'
 import { type OptionProblem, type OptionTable, unknownOption, wrongOption } from '../../engine/options.ts'
 import type { UploadFault } from '../records/index.ts'
 
@@ -101,16 +101,9 @@ export function withOptions(
   hints: readonly string[] = [],
   write: (name: string, value: string) => string,
 ): string {
-  let after = message
-  let before = ''
-  for (const hint of hints) {
-    const at = after.indexOf(hint)
-    if (at < 0) continue
-    const options = Array.from(new URLSearchParams(hint), ([name, value]) => write(name, value))
-    before += after.slice(0, at) + options.join(' ')
-    after = after.slice(at + hint.length)
-  }
-  return before + after
+  const words = (hint: string) =>
+    Array.from(new URLSearchParams(hint), ([name, value]) => write(name, value)).join(' ')
+  return withHints(message, hints, words)
 }
 
 /** Parses `Retry-After`, which is a number of seconds or a date (RFC 9110, 10.2.3), into seconds. */

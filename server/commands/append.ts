@@ -17,7 +17,7 @@ import {
 } from '../transfers/stretches.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { findDataset, type ImportedFile, type Tables, type Written } from './tables/tables.ts'
-import { addOptions, Failed, inRows, oneOf, UsageError, withFlags } from './usage.ts'
+import { addOptions, Failed, inFlags, inRows, oneOf, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
 interface AppendOptions {
@@ -121,7 +121,7 @@ class Appended implements Disposable {
       this.#written = await this.#write(stretch, signal)
     } catch (error) {
       if (!(error instanceof EngineError || error instanceof ParquetryError)) throw error
-      const text = textInStream(withFlags(error.message, error.details?.hints), stretch.before)
+      const text = textInStream(inFlags(error), stretch.before)
       throw new Failed(`${text} ${this.#saved}`)
     }
     this.#rows += stretch.rows

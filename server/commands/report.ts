@@ -5,7 +5,7 @@ import { MOST_FAULTS } from '../../engine/ingest/text/errors.ts'
 import { ParquetryError } from '../client/index.ts'
 import { ConfigError } from '../config/read.ts'
 import { ServerError } from '../http/errors.ts'
-import { Failed, fileProblem, UsageError, withFlags } from './usage.ts'
+import { Failed, fileProblem, inFlags, UsageError, withFlags } from './usage.ts'
 
 /**
  * Says what went wrong, and gives the exit code for it.
@@ -17,7 +17,6 @@ export function reportError(error: unknown, file?: string): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof Failed && error.message === '') return 1
   const { syscall, path, code = '' } = error as NodeJS.ErrnoException
-  const { details } = error as Partial<Pick<EngineError | ParquetryError, 'details'>>
   if (syscall === 'listen' || syscall === 'getaddrinfo') {
     console.error(`${beginning}${listenProblem(error as ListenError)}`)
   } else if (syscall !== undefined) {
@@ -25,7 +24,7 @@ export function reportError(error: unknown, file?: string): number {
     console.error(`${beginning}${path === undefined ? problem : `${path}: ${problem}`}`)
   } else {
     const isKnown = KNOWN.some((kind) => error instanceof kind)
-    console.error(isKnown ? `${beginning}${withFlags((error as Error).message, details?.hints)}` : error)
+    console.error(isKnown ? `${beginning}${inFlags(error as Error)}` : error)
   }
   const faults =
     error instanceof ParquetryError ? error.errors : error instanceof EngineError ? faultsOf(error) : []

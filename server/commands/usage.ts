@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import type { Command } from 'commander'
+import { EngineError, type ErrorFields } from '../../engine/errors.ts'
 import { brief, lowerFirst, type Option, type OptionTable, plainName } from '../../engine/options.ts'
 import { writeWhole as write } from '../../engine/util/whole-file.ts'
 import { withOptions } from '../client/errors.ts'
@@ -104,6 +105,11 @@ function flag(name: string, value: string): string {
 
 export function shellWord(text: string): string {
   return /^[\w.,/:%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** The message of an error with options as a command has them. */
+export function inFlags(error: Error & { readonly details?: ErrorFields | undefined }): string {
+  return withFlags(error instanceof EngineError ? error.httpMessage : error.message, error.details?.hints)
 }
 
 /** A message with options as a command has them in place of those of HTTP. */

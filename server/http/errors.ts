@@ -236,7 +236,7 @@ export function errorAnswer(thrown: unknown): ErrorAnswer {
   if (error instanceof EngineError) {
     return error.code === 'internal'
       ? INTERNAL
-      : withFields(answer(ENGINE_STATUSES[error.code], error.message, error.code), error)
+      : withFields(answer(ENGINE_STATUSES[error.code], error.httpMessage, error.code), error)
   }
   if (error instanceof ConnectorError) {
     const headers = error.retryAfter === undefined ? undefined : { 'retry-after': String(error.retryAfter) }

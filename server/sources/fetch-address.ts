@@ -179,9 +179,12 @@ export function isErrorPage(error: unknown): error is EngineError {
 
 export function errorPage(url: string, cause: EngineError): FetchFailure {
   const { host } = new URL(url)
-  return new FetchFailure(`${host} sends a page or an error message in place of the file. ${cause.message}`, {
-    cause,
-  })
+  return new FetchFailure(
+    `${host} sends a page or an error message in place of the file. ${cause.httpMessage}`,
+    {
+      cause,
+    },
+  )
 }
 
 /** The same error for a value of another type than its column has, with the option that takes the types of the file. */

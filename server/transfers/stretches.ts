@@ -259,7 +259,7 @@ export function inStream(error: unknown, { before }: Stretch): unknown {
     ...(position !== undefined && { position: position + before.bytes }),
     ...(errors && { errors: errors.map((one) => faultInStream(one, before)) }),
   }
-  return withDetails(error, details, textInStream(error.message, before))
+  return withDetails(error, details, textInStream(error.httpMessage, before))
 }
 
 function faultInStream({ row, error, ...others }: UploadFault, before: Stretch['before']): UploadFault {

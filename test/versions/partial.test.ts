@@ -237,7 +237,7 @@ describe('rows that lack columns of the dataset', () => {
     for (const mode of ['replace', 'append'] as const) {
       const error = await errorOf(at[mode](upload(format, file)))
       expect(error).toMatchObject({ code: 'missing_columns', details: { columns: ['price', 'note'] } })
-      expect(error.message).toContain('missing=null')
+      expect(error.message).toContain("missing: 'null'")
       expect(await errorOf(engine.preview(upload(format, file), { mode }, at))).toMatchObject({
         code: 'missing_columns',
       })

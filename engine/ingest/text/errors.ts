@@ -287,15 +287,15 @@ export class Faults {
 
 /** The same error with more details, and perhaps another message. */
 export function withDetails(
-  { code, message, cause, details }: EngineError,
+  { code, httpMessage, cause, details }: EngineError,
   more: Readonly<Record<string, unknown>>,
-  other = message,
+  other = httpMessage,
 ): EngineError {
   return new EngineError(code, other, { cause, details: { ...details, ...more } })
 }
 
 /** What is wrong with an upload, according to its error. */
-export function faultsOf({ message, details = {} }: EngineError): readonly UploadFault[] {
+export function faultsOf({ httpMessage, details = {} }: EngineError): readonly UploadFault[] {
   const { row, column, value, hints, errors } = details as Partial<UploadFault> & {
     readonly errors?: readonly UploadFault[]
   }
@@ -305,7 +305,7 @@ export function faultsOf({ message, details = {} }: EngineError): readonly Uploa
       ...(row !== undefined && { row }),
       ...(column !== undefined && { column }),
       ...(value !== undefined && { value }),
-      error: message,
+      error: httpMessage,
       ...(hints && { hints }),
     },
   ]

@@ -93,7 +93,7 @@ export function followAnew(homes: Homes, home: Repository | undefined): void {
       const { datasets } = api()
       const { id } = await store({ name, repositoryId }, async (id) => {
         const made = await datasets.follow(id, sourceOf(answers))
-        if (made.lastVersion === null) throw new Error(lastError(made))
+        if (made.lastError !== null && made.lastVersion === null) throw new Error(lastError(made))
         return datasets.get(id)
       })
       navigate(href(['datasets', id]))
