@@ -240,6 +240,9 @@ const isLocal = (text: string) => `NOT regexp_matches(${text}, '^.{16}.*[-+Z]')`
 
 const WHOLE_NUMBERS = TEXT_KIND.null | TEXT_KIND.integer | TEXT_KIND.bigInteger | TEXT_KIND.beyondDouble
 
+/** Numbers that may have an exponent. */
+const EXPONENTS = TEXT_KIND.exponent | TEXT_KIND.bareExponent | TEXT_KIND.looseNumber
+
 /**
  * The type as which DuckDB's reader parses a field, and the SQL that turns this into a value of the column. Where
  * possible the reader parses the column's type directly, which is faster than a cast from text.
@@ -282,7 +285,7 @@ function conversion(
     return { read: 'HUGEINT', sql: `CAST(${field} AS ${sqlType(type)})` }
   }
   // Of 1200e-2, DuckDB wants room for the four digits.
-  if (decimal && kinds & TEXT_KIND.exponent) {
+  if (decimal && kinds & EXPONENTS) {
     return { read: `DECIMAL(38,${decimal.scale})`, sql: `CAST(${field} AS ${sqlType(type)})` }
   }
   if (type === 'binary') return { read: 'VARCHAR', sql: `from_base64(${field})` }

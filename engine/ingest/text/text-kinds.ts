@@ -381,8 +381,6 @@ function fitsDecimal(text: string, type: ColumnType): boolean {
   const match = NUMBER.exec(text)
   if (!match) return false
   const [, whole = '', fraction = '', exponent = '0'] = match
-  // DuckDB takes no more digits before an exponent, whatever the number is with it.
-  if (match[3] && whole.replace(/^0+/, '').length > MOST_DIGITS - scale) return false
   const digits = (whole + fraction).replace(/^0+/, '')
   // A loop, not a regular expression: one that ends in $ would start anew at every zero of a long row of zeros, which
   // takes time by the square of its length.
@@ -390,6 +388,9 @@ function fitsDecimal(text: string, type: ColumnType): boolean {
   while (digits[end - 1] === '0') end--
   const significant = digits.slice(0, end)
   if (significant === '') return true
+  // DuckDB wants room for the digits before an exponent, and for as many as it adds, whatever the number is with it.
+  if (match[3] && whole.replace(/^0+/, '').length + Math.max(Number(exponent), 0) > MOST_DIGITS - scale)
+    return false
   // The number is 0.digits × 10^places.
   const places = digits.length - fraction.length + Number(exponent)
   return places <= precision - scale && significant.length - places <= scale
