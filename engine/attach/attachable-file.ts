@@ -1,7 +1,7 @@
 import { normaliseParquetColumn } from '../duckdb/normalise.ts'
 import { EngineError } from '../errors.ts'
 import { type Fields, meaningOf } from '../ingest/parquet/arrow-fields.ts'
-import { isInLegacyCalendar } from '../ingest/parquet/legacy-calendar.ts'
+import { isInLegacyCalendar } from '../ingest/parquet/spark.ts'
 import { chunksOf, elementsOf, FIELD, groupsOf, metasOf, numberOf, pairsOf } from '../parquet/footer.ts'
 import { PHYSICAL, type SchemaElement, schemaOf } from '../parquet/schema.ts'
 import { partStatistics } from '../parquet/statistics.ts'

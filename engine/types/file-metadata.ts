@@ -112,7 +112,8 @@ function valid(field: keyof DatasetMetadata, value: unknown): unknown {
   return isText ? value : undefined
 }
 
-function objectIn(json = ''): Record<string, unknown> {
+/** The object that a text of JSON is; an empty one if it is something else. */
+export function objectIn(json = ''): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(json)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}

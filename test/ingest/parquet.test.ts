@@ -81,6 +81,27 @@ describe('Parquet', () => {
       expect((await bench.readFile('parquet', file)).values[0]![0]).toBe('1582-10-15')
   })
 
+  test('moments that Spark wrote as INT96 are in UTC, unless the dataset has them without a zone', async () => {
+    const file = readFileSync(join(import.meta.dirname, 'fixtures/spark-moments.parquet'))
+    const { shape, values } = await bench.read('parquet', file)
+    expect(shape).toEqual(['n: integer', 'value: timestamptz'])
+    expect(values).toEqual([
+      ['1', '2024-02-29 10:20:30.123456+00'],
+      ['2', null],
+    ])
+    for (const type of ['timestamp', 'timestamptz'] as const) {
+      const existing = [column('n', 'integer'), column('value', type)]
+      expect((await bench.read('parquet', file, { existing })).shape[1]).toBe(`value: ${type}`)
+    }
+    const changed = (from: string, to: string) =>
+      Buffer.from(file.toString('latin1').replace(from, to), 'latin1')
+    for (const other of [
+      changed('"timestamp"', '"timest_mp"'),
+      changed('{"type":"struct"', '["type":"struct"'),
+    ])
+      expect((await bench.read('parquet', other)).shape[1]).toBe('value: timestamp')
+  })
+
   test.each<[string, (schema: readonly Struct[]) => void]>([
     [
       'without the annotation LIST',

@@ -57,8 +57,10 @@ Other programs, each tried in the version given, and what to write so that no va
 | openapi-python-client 0.29.1 | leaves out bodies of media types that it does not know, with warnings; if text may stand in place of JSON, it would write code that fails | \`--config\` with the \`content_type_overrides\` of [this file](https://github.com/parquetry/parquetry/blob/main/examples/openapi-python-client.yml), which leaves two warnings: send SQL and queries as JSON |
 | openpyxl 3.1.5, XlsxWriter 3.3.1 | write days before 1900 as numbers that are a day apart | write such days as text |
 | orval 8.38.0 | writes code that does not compile for bodies that may be JSON or a file | the \`override\` of [this file](https://github.com/parquetry/parquetry/blob/main/examples/orval.config.js), by which uploads take files; \`Content-Type\` in \`headers\` |
+| pandas 3.1.1 | \`read_iceberg\` makes doubles of integers where one is null, so that digits beyond 2^53 are lost | \`table.scan().to_arrow().to_pandas(types_mapper=pd.ArrowDtype)\` of pyiceberg, or polars' \`scan_iceberg\` |
 | papaparse 5.7.1 | with \`skipEmptyLines\`, skips rows whose only field is \`""\`, as a single column has null; without, gives one more for the last line end | leave it out, and drop the last row |
 | Perspective 5.5.1 | takes no extension types (uuid, json) and no times in Arrow; in json, takes null for 0 above integers of more than 32 bits, and makes a row of each value of a list | Arrow with \`$encoding=plain\`, in which uuid, json and times are text |
+| polars 2.1.0 | \`read_excel\` leaves out rows in which all is null | \`drop_empty_rows=False\` |
 | pyreadstat 1.3.7 (PyPI) | reads 25:00:00, which SPSS calls elapsed time, as the time of day 01:00:00 | upload the SPSS file itself; \`disable_datetime_conversion=True\` |
 | R 4.2.2 | \`read.csv\` skips rows whose only field is \`""\` | \`blank.lines.skip = FALSE\` |
 | ROAPI 0.12.7 | ignores misspelt query parameters; gives JSON for \`Accept: text/csv\`; does not start if a column of dates has a day that does not exist | \`Accept: application/csv\`; declare the column as Utf8 |

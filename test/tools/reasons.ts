@@ -227,13 +227,6 @@ export const REASONS: readonly Reason[] = [
   },
   {
     tools: ['pyspark'],
-    way: 'upload',
-    types: ['timestamptz'],
-    because:
-      'The program writes moments as INT96, which has no zone. Declare the column and upload with zone=UTC, or set `spark.sql.parquet.outputTimestampType` to `TIMESTAMP_MICROS`.',
-  },
-  {
-    tools: ['pyspark'],
     way: 'download',
     types: ['uuid'],
     because:

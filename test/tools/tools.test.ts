@@ -43,7 +43,7 @@ describe('the page of the guide about other programs', () => {
     const section = sectionOf('curl', version, await matrix.run(curl))
     rmSync(folder, { recursive: true })
     expect(compare(section, sections.get('curl')), section).toBe('same')
-  }, 120_000)
+  }, 300_000)
 })
 
 describe('values that went through a program', () => {

@@ -52,8 +52,8 @@ import {
   refuseFinerMoments,
   typeWithNanoseconds,
 } from './bad-values.ts'
-import { isInLegacyCalendar, refuseJulianDays } from './legacy-calendar.ts'
 import { comparePages } from './page-checksums.ts'
+import { isInLegacyCalendar, refuseJulianDays, sparkInstants } from './spark.ts'
 import { refuseEncrypted, refuseUnreadable } from './unreadable.ts'
 
 /** Reads a Parquet file with DuckDB. Types that we don't have become the nearest of ours that loses nothing. */
@@ -86,7 +86,7 @@ async function ingest(
   if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   const pairs = pairsOf(footer)
   const fields = await fieldsOf(pairs, schemaOf(footer))
-  const given = await parquetColumns(duck, footer, fields, request, file)
+  const given = await parquetColumns(duck, known, footer, fields, request, file)
   await refuseManyValues(request.file, size.rows * given.length)
   await comparePages(request.file, footer, request.signal)
   const metadata = readMetadata(pairs, new Map([...fields].map(([name, { metadata }]) => [name, metadata])))
@@ -138,6 +138,7 @@ interface ParquetColumn {
  */
 async function parquetColumns(
   duck: Duck,
+  known: KnownColumns,
   footer: Struct,
   fields: Fields,
   request: ReadRequest,
@@ -153,12 +154,17 @@ async function parquetColumns(
     const columns = top.map(({ name }, index) => ({ name, duckType: types[index]! }))
     await refuseJulianDays(duck, columns, request)
   }
+  const instants = sparkInstants(pairsOf(footer))
+  // A dataset may have such a column from before it was known that its moments have a zone.
+  for (const { name, type } of known.columns) if (type === 'timestamp') instants.delete(name)
   const inCopy = file === request.file ? types : await typesIn(file)
   const columns = top.map(({ name, meaning }, index): ParquetColumn => {
     const duckType = typeWithNanoseconds(types[index]!, inCopy[index]!)
     const saysJson = meaning === 'json'
     // A column without any values becomes text, as in every other format.
     if (meaning === 'null') return { name, type: 'string', sql: `CAST(p${index} AS VARCHAR)`, saysJson }
+    if (meaning === 'int96' && instants.has(name))
+      return { name, type: 'timestamptz', sql: `CAST(p${index} AS TIMESTAMPTZ)`, saysJson }
     if (duckType === 'TIMESTAMP_NS') {
       const whole = `(NOT isfinite(p${index}) OR epoch_ns(p${index}) % 1000 = 0)`
       return { name, type: 'timestamp', sql: `CAST(p${index} AS TIMESTAMP)`, saysJson, whole }

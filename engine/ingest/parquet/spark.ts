@@ -1,5 +1,6 @@
 import type { Duck } from '../../duckdb/duck.ts'
 import type { Pairs } from '../../parquet/footer.ts'
+import { objectIn } from '../../types/file-metadata.ts'
 import type { ReadRequest } from '../request.ts'
 import { badCell } from '../text/errors.ts'
 import { aliased, everyLeaf } from './bad-values.ts'
@@ -11,6 +12,19 @@ const LEGACY = ['org.apache.spark.legacyDateTime', 'org.apache.spark.legacyINT96
 /** Whether Spark wrote the file in the calendar of its time, Julian before 15 October 1582. */
 export function isInLegacyCalendar(pairs: Pairs): boolean {
   return LEGACY.some((key) => pairs.has(key)) || Number.parseInt(pairs.get(VERSION) ?? '3', 10) < 3
+}
+
+/** Spark's own schema of the file, as JSON. */
+const SCHEMA = 'org.apache.spark.sql.parquet.row.metadata'
+
+/**
+ * The columns whose values are moments in UTC for Spark. It writes them as INT96, which has no zone, unless
+ * `spark.sql.parquet.outputTimestampType` says otherwise; times without a zone it never writes so.
+ */
+export function sparkInstants(pairs: Pairs): Set<string> {
+  const { fields } = objectIn(pairs.get(SCHEMA))
+  const moments = Array.isArray(fields) ? fields.filter((field) => field?.type === 'timestamp') : []
+  return new Set(moments.map(({ name }) => String(name)))
 }
 
 /**
