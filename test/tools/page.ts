@@ -50,6 +50,7 @@ Other programs, each tried in the version given, and what to write so that no va
 | ClickHouse 26.9 | takes only objects for its type JSON, and not \`[1]\` or \`5\` | download Arrow with \`$encoding=plain\`, in which json is text, and name the column String |
 | ClickHouse 26.9 | in tsv, reads an empty field of a column of numbers as 0 | \`$null=\\N\`, or csv |
 | csv-parse 7.0.3 | with \`cast: true\`, reads \`0x1F\` as 0 | a function for \`cast\`, or ndjson |
+| DataFusion 55.0.0 (PyPI) | its store \`Http\` takes addresses of https alone, and reports a builder error | the server’s address behind TLS |
 | DuckDB 1.5.5 and 2.0.0 | reads lists of objects of one field, in the forms of older Parquet writers, as lists of values; casts nanoseconds before 1970 to the later microsecond; does not read BYTE_STREAM_SPLIT of bytes (UUID, FLOAT16), 1.5.5 not of integers either | write such files anew with pyarrow before you use them there, without that encoding; Parquetry refuses these, and cuts nanoseconds |
 | excelize 2.11.1 | \`GetCellValue\` gives 15 digits of a number, with \`RawCellValue\` as well; \`SetCellFormula\` stores no value, so that Parquetry rejects the cell | download csv; before an upload, open and save workbooks with formulas in a spreadsheet program |
 | hyparquet 1.33.0 | reads binary columns as UTF-8 text, and decimals as doubles | \`utf8: false\`; download decimals as json with \`$decimals=text\` |
