@@ -24,6 +24,8 @@ export interface MadeContent {
   readonly rows: number
   readonly bytes: number
   readonly edited?: EditedRows
+  /** Columns with values in most rows that a replacement with the same columns would leave with none. */
+  readonly emptied?: readonly { readonly name: string; readonly values: number }[]
 }
 
 /** What every change of rows or columns takes. */

@@ -21,6 +21,7 @@ import { keepDescriptions } from '../types/file-metadata.ts'
 import { InFlight } from '../util/concurrency.ts'
 import type { Commits, Content, MadeParts, WorkContext } from './commits.ts'
 import { addingColumns, changeOf, Edits, editByKey, type PlanEdit, requireDistinct, rowsOf } from './edits.ts'
+import { emptiedIn } from './emptied.ts'
 import { acceptAll, Groups, type SmallWrite, smallWrite } from './groups.ts'
 import type { Lease } from './membership/membership.ts'
 import {
@@ -188,7 +189,9 @@ export class Writer {
         const parts = [...stored.parts, ...added.filter(({ rows }) => rows > 0)]
         const { columns: declared = [] } = upload
         if (anew) columns = keepDescriptions(keepDescriptions(made.columns, current.columns), declared)
-        await this.#accept(datasetId, { columns, parts }, upload, t)
+        const isSame = mode === 'replace' && !anew && upload.missing === undefined
+        const emptied = isSame ? emptiedIn(parts, current) : []
+        await this.#accept(datasetId, { columns, parts }, upload, t, { emptied })
         const read = storedAfter(uploadOptions, made.format ?? upload.format, options, made.options)
         await this.#context.datasets.in(t).noteUploadOptions(datasetId, read)
         if (made.metadata) await this.#context.datasets.in(t).fill(datasetId, made.metadata)
@@ -273,7 +276,7 @@ export class Writer {
           const count = instead?.rows ?? changed.count
           const parts = [...changed.parts, ...(instead?.parts ?? []).filter(({ rows }) => rows > 0)]
           edited = { version: current.number + Math.min(count, 1), matchedRows: count }
-          await this.#accept(datasetId, { columns, parts }, options, t, edited)
+          await this.#accept(datasetId, { columns, parts }, options, t, { edited })
           if (count === 0) return undefined
           return { columns, parts, change: changeOf(planned, changed.count, options) }
         })
@@ -371,11 +374,11 @@ export class Writer {
     { columns, parts }: Content,
     { accept }: WriteOptions,
     t: Handle,
-    edited?: EditedRows,
+    more: Pick<MadeContent, 'edited' | 'emptied'> = {},
   ): Promise<void> {
     if (accept === undefined) return
     const bytes = await this.#context.history.in(t).bytesWith(datasetId, parts)
-    await accept({ columns: columns.length, rows: rowsOf(parts), bytes, ...(edited && { edited }) }, t)
+    await accept({ columns: columns.length, rows: rowsOf(parts), bytes, ...more }, t)
   }
 
   /** Makes the content of a past version current again. @param take leases that version */

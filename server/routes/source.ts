@@ -17,7 +17,8 @@ const SET_SOURCE = {
   description:
     'A file (`url`) is fetched again on the schedule, in any format of an upload. Bytes that have not changed make ' +
     'no version, and if it can not be fetched or read, the rows stay and `lastError` says why. So they do if it has ' +
-    'no rows, or fewer than half of those that there are; the same holds for the values of each series. If that is ' +
+    'no rows, or fewer than half of those that there are, or no value in a column that most rows have one in; the same ' +
+    'holds for the values of each series. If that is ' +
     'right, send the source again with `confirm`. ' +
     'The series are fetched at once and then on the schedule, with your saved keys and within the limits of the ' +
     'providers. A new version is created only if something changed. The columns are `series_id`, `name`, `unit`, ' +

@@ -352,6 +352,9 @@ export class Refresher {
       const { version: last, rowCount } = await dataset.record(t)
       if (what !== undefined && !confirmed && isLoss(made.rows, rowCount ?? 0))
         throw lossOf(what, made.rows, rowCount ?? 0)
+      const [empty] = made.emptied ?? []
+      if (what !== undefined && !confirmed && empty)
+        throw lossOf(`values of ${JSON.stringify(empty.name)} in the file`, 0, empty.values)
       const version = last + 1
       if (!(await sources.noteVersion(t, source.datasetId, { token, version, digest })))
         throw new Superseded()

@@ -26,6 +26,21 @@ async function written(type: object | string, ...values: unknown[]): Promise<Buf
   return Buffer.concat(await encoder.toArray())
 }
 
+/** A file of one column of whole numbers, as they are stored, which avsc writes only up to 2^53. */
+function longs(type: object, ...values: bigint[]): Buffer {
+  const long = (value: bigint | number) => {
+    const bytes: number[] = []
+    let left = BigInt.asUintN(64, (BigInt(value) << 1n) ^ (BigInt(value) >> 63n))
+    for (; left > 0x7fn; left >>= 7n) bytes.push(Number(left & 0x7fn) | 0x80)
+    return Buffer.from([...bytes, Number(left)])
+  }
+  const text = (some: string) => Buffer.concat([long(some.length), Buffer.from(some)])
+  const schema = JSON.stringify({ type: 'record', name: 'R', fields: [{ name: 'v', type }] })
+  const [data, sync] = [Buffer.concat(values.map(long)), Buffer.alloc(16)]
+  const head = [Buffer.from('Obj\x01'), long(1), text('avro.schema'), text(schema), long(0), sync]
+  return Buffer.concat([...head, long(values.length), long(data.length), data, sync])
+}
+
 const logical = (type: string, logicalType: string) => ({ type, logicalType })
 
 describe('an Avro file that fastavro wrote', () => {
@@ -83,6 +98,19 @@ describe('an Avro file', () => {
     const of = (...parts: number[]) => Buffer.from(Uint32Array.from(parts).buffer)
     const file = await written(duration, of(14, 3, 1500), of(0, 0, 0), of(0, 2, 0))
     expect((await bench.read('avro', file)).values.flat()).toEqual(['P14M3DT1.5S', 'PT0S', 'P2D'])
+  })
+
+  test('has times of the years 1 to 9999, and all digits of numbers whose type is an object', async () => {
+    const bounds = [-62_135_596_800_000_000n, 253_402_300_799_999_999n]
+    const local = longs(logical('long', 'local-timestamp-micros'), ...bounds)
+    expect((await bench.read('avro', local)).values).toEqual([
+      ['0001-01-01 00:00:00'],
+      ['9999-12-31 23:59:59.999999'],
+    ])
+    const nanos = longs(logical('long', 'timestamp-nanos'), 1_000_000_000_000_001_000n)
+    expect((await bench.read('avro', nanos)).values).toEqual([['2001-09-09 01:46:40.000001+00']])
+    for (const type of [{ type: 'long' }, logical('long', 'unheard-of')])
+      expect((await bench.read('avro', longs(type, -(2n ** 63n)))).values).toEqual([['-9223372036854775808']])
   })
 
   test('has times up to the microsecond, unless finer ones are cut off', async () => {

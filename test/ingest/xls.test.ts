@@ -130,6 +130,21 @@ test('XML of Excel 2003 is read, whatever the zone of the server', async () => {
   ])
 })
 
+test('formulas that no program has calculated are named, and those that make the empty text are not', async () => {
+  const { values, warnings } = await bench.read('xls', fixture('uncalculated.xls'))
+  expect(values).toEqual([
+    ['1', null],
+    ['2', null],
+  ])
+  expect(warnings).toEqual([expect.stringContaining('hold 0 or nothing until then: B2, B3. ')])
+  const formula = (type: string, value: string) =>
+    `<Cell ss:Formula="=IF(1,2)"><Data ss:Type="${type}">${value}</Data></Cell>`
+  const row = (...cells: string[]) => `<Row>${cells.join('')}</Row>`
+  const names = row(cell('String', 'a'), cell('String', 'b'))
+  const some = xml(names + row(formula('Number', '5'), formula('String', '')))
+  expect((await bench.read('xls', some)).warnings ?? []).toEqual([])
+})
+
 describe('what is called xls', () => {
   test('may be xlsx, xlsb, or text with tabs or commas', async () => {
     const book = await workbook((sheet) => {

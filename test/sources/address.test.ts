@@ -212,7 +212,7 @@ describe('a dataset that follows an address', () => {
     answer = (_, response) => response.end('k,v\n1,b\n')
     await put(id, { url: `${base}/x.csv`, mode })
     expect(await rows(id)).toBe(mode === 'append' ? 'k,v\n1,a\n1,b\n' : 'k,v\n1,b\n')
-    await put(id, { url: `${base}/x.csv`, mode, options: { nulls: 'b' } })
+    await put(id, { url: `${base}/x.csv`, mode, options: { nulls: 'b' }, confirm: true })
     expect(await rows(id)).toBe(mode === 'append' ? 'k,v\n1,a\n1,b\n1,\n' : 'k,v\n1,\n')
   })
 

@@ -207,11 +207,16 @@ describe('a refresh of a file', () => {
     ['an empty file', '', /./],
     ['a header alone', 'k,v\n', /There are no rows in the file where there were 4/],
     ['fewer than half', 'k,v\n1,a\n', /There are only 1 rows in the file where there were 4/],
+    [
+      'a column without values',
+      'k,v\n1,\n2,\n3,\n',
+      /There are no values of "v" in the file where there were 4/,
+    ],
     ['a page with 200', page, /a page or an error message in place of the file/],
     ['XML with 200', '\uFEFF<?xml version="1.0"?><Error/>', /a page or an error message/],
     ['JSON with 200', '{"error": "too many requests"}', /a page or an error message/],
   ])('of csv keeps the rows if it is %s', async (_, body, says) => {
-    for (const options of [{}, { options: { columns: 'replace' } }]) {
+    for (const options of body.includes('1,\n') ? [{}] : [{}, { options: { columns: 'replace' } }]) {
       const id = await followed('x.csv', FOUR, options)
       answer = (response) => response.end(body)
       expect(await later(id)).toMatch(says)
@@ -256,6 +261,9 @@ describe('a refresh of a file', () => {
     expect((await put(id, { url: `${base}/x.csv` })).lastError).toMatch(/no rows/)
     expect((await put(id, { url: `${base}/x.csv`, confirm: true })).lastError).toBeNull()
     expect(await rows(id)).toBe('k,v\n')
+    const sparse = await followed('z.csv', 'k,v\n1,a\n2,\n3,\n')
+    answer = (response) => response.end('k,v\n1,\n2,\n3,\n')
+    expect(await later(sparse)).toBeNull()
     const other = await followed('y.csv', '<5,[a]\n1,2\n')
     expect(await rows(other)).toBe('<5,[a]\n1,2\n')
   })

@@ -36,7 +36,7 @@ class Logical extends types.LogicalType {
   readonly words: Words
 
   constructor(schema: unknown, options?: unknown) {
-    super(schema as never, options)
+    super({ ...(schema as Words), isStored: true } as never, options)
     this.words = schema as Words
   }
 
@@ -113,12 +113,11 @@ export function typeOfSchema(schema: unknown): Type {
   return avsc.Type.forSchema(
     schema as never,
     {
-      registry: { long: LONG },
       typeHook: (one: unknown, options: unknown) => {
-        if (isString(one)) return STRING
-        return (one as { type?: unknown } | null)?.type === 'map'
-          ? new Entries(one as never, options)
-          : undefined
+        const name = plainName(one)
+        if (name === 'string') return STRING
+        if (name === 'long') return LONG
+        return name === 'map' ? new Entries(one as never, options) : undefined
       },
       wrapUnions: true,
       logicalTypes: Object.fromEntries(LOGICAL.map((name) => [name, Logical])),
@@ -126,9 +125,11 @@ export function typeOfSchema(schema: unknown): Type {
   )
 }
 
-function isString(schema: unknown): boolean {
-  const { type, logicalType } = (schema ?? {}) as { type?: unknown; logicalType?: unknown }
-  return schema === 'string' || (type === 'string' && logicalType === undefined)
+/** The name of the type that reads the values of a schema as they are stored; undefined for a logical type. */
+function plainName(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { type, logicalType, isStored } = schema as Partial<Words> & { type?: unknown; isStored?: boolean }
+  return isStored || !LOGICAL.includes(logicalType ?? '') ? type : undefined
 }
 
 /**

@@ -58,7 +58,7 @@ export interface Sheet {
    * @throws EngineError `invalid_upload`, `upload_too_large`
    */
   read(onRow: OnRow): AsyncIterable<number>
-  /** Cells that were read whose formula has the value 0, where the workbook asks for its values to be calculated. */
+  /** Cells whose formula has the value 0, or in old formats an empty text, as before a program has calculated them. */
   readonly zeroFormulas: readonly string[]
   /** Whether a whole number was read that no double is, so that the program writes these with all digits. */
   readonly exactIntegers: boolean

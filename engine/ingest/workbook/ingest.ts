@@ -173,8 +173,8 @@ function noRows(name: string, others: Book['sheets']): string {
 
 function uncalculated(cells: readonly string[]): string {
   return (
-    `The formulas of this workbook are to be calculated when it is opened, and some hold 0 until then: ${listed(cells)}. ` +
-    'Unless they are zeros, open it in a spreadsheet program, save it, and upload that.'
+    `The formulas of this workbook are to be calculated when it is opened, and some hold 0 or nothing until then: ${listed(cells)}. ` +
+    'Unless these are their values, open it in a spreadsheet program, save it, and upload that.'
   )
 }
 

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { runInNewContext } from 'node:vm'
-import type { CellObject, WorkBook } from '@e965/xlsx'
+import type { CellObject, ParsingOptions, WorkBook } from '@e965/xlsx'
+import { columnLetters } from '../../util/column-letters.ts'
 import type { ReadRequest } from '../request.ts'
 import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
@@ -32,6 +33,7 @@ export async function openXls({ file, format, limits }: ReadRequest): Promise<Bo
   const bytes = await readFile(file)
   checkSectors(bytes)
   const book = parse(bytes)
+  const empty = hasEmptyText(book) ? emptyFormulas(bytes) : undefined
   const date1904 = book.Workbook?.WBProps?.date1904 === true
   const sheets = book.SheetNames.flatMap((name, at): Sheet[] => {
     const sheet = book.Sheets[name]
@@ -44,7 +46,7 @@ export async function openXls({ file, format, limits }: ReadRequest): Promise<Bo
       ...{ row: s.r + 1, column: s.c },
       ...{ rows: e.r - s.r + 1, columns: e.c - s.c + 1 },
     }))
-    return [{ name, isHidden, read, zeroFormulas: [], exactIntegers: false, merged }]
+    return [{ name, isHidden, read, zeroFormulas: empty?.[at] ?? [], exactIntegers: false, merged }]
   })
   if (sheets.length === 0) throw malformed('The workbook has no worksheet.')
   return { sheets, async [Symbol.asyncDispose]() {} }
@@ -62,11 +64,33 @@ const PARSING = {
   UTC: true,
 } as const
 
-function parse(bytes: Buffer): WorkBook {
+const cellsOf = (sheet: WorkBook['Sheets'][string] | undefined) =>
+  ((sheet?.['!data'] ?? []) as readonly (readonly (CellObject | undefined)[] | undefined)[]).flatMap(
+    (row = [], at) =>
+      row.flatMap((cell, column) => (cell ? { cell, at: `${columnLetters(column)}${at + 1}` } : [])),
+  )
+
+/** Whether a cell has an empty text: few programs write one that is no formula's. */
+const hasEmptyText = ({ Sheets }: WorkBook) =>
+  Object.values(Sheets).some((sheet) => cellsOf(sheet).some(({ cell }) => cell.t === 's' && cell.v === ''))
+
+/**
+ * The formulas of each sheet where all of them have an empty text, as programs write them that calculate none. A second
+ * reading finds the formulas, which the first one leaves out because they take long.
+ */
+function emptyFormulas(bytes: Buffer): readonly (readonly string[])[] {
+  const book = parse(bytes, { ...PARSING, cellFormula: true })
+  return book.SheetNames.map((name) => {
+    const formulas = cellsOf(book.Sheets[name]).filter(({ cell }) => cell.f !== undefined)
+    return formulas.every(({ cell }) => cell.v === '') ? formulas.map(({ at }) => at) : []
+  })
+}
+
+function parse(bytes: Buffer, options: ParsingOptions = PARSING): WorkBook {
   const { read } = load('@e965/xlsx') as typeof import('@e965/xlsx')
   try {
     const timeout = longest(bytes.length)
-    return runInNewContext('parse()', { parse: () => read(bytes, PARSING) }, { timeout }) as WorkBook
+    return runInNewContext('parse()', { parse: () => read(bytes, options) }, { timeout }) as WorkBook
   } catch (error) {
     const { message } = error as Error
     if (/password/i.test(message)) {
