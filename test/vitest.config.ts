@@ -12,7 +12,7 @@ const FAILURES = [
   'test/connectors/answers/damaged.test.ts',
   'test/deploy/backup.test.ts',
   'test/duckdb/{native-reader,row-groups}.test.ts',
-  'test/engine/{flights,pages,wide-rows}.test.ts',
+  'test/engine/{far-rows,flights,pages,wide-rows}.test.ts',
   'test/export/flow.test.ts',
   'test/export/formats/gzip.test.ts',
   'test/iceberg/{object-store,pyiceberg,spark}.test.ts',
