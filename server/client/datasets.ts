@@ -57,8 +57,9 @@ export class Datasets extends Calls {
   }
 
   /** The record with its `etag`, which `ifMatch` of a write takes. */
-  tagged(id: number, options: CallOptions = {}): Promise<Dataset & { readonly etag: string }> {
-    return this.transport.tagged({ path: ['datasets', id], ...options })
+  async tagged(id: number, options: CallOptions = {}): Promise<Dataset & { readonly etag: string }> {
+    const response = await this.transport.send({ path: ['datasets', id], ...options })
+    return { ...(await response.json()), etag: response.headers.get('etag') }
   }
 
   /** @param name `repository/dataset`, or `owner/repository/dataset` */
@@ -323,14 +324,13 @@ export class Datasets extends Calls {
     const response = await this.transport.send({
       ...dataRequest(id, format, options),
       ...(ifNoneMatch !== undefined && { headers: { 'if-none-match': ifNoneMatch } }),
-      signal: options.signal,
+      signal: query.signal,
     })
-    return new Download(response, options.signal)
+    return new Download(response, query.signal)
   }
 
   /** What was known when of followed series, in a format; without `series` of all of them. */
-  async revisions(id: number, format: Format, options: RevisionsQuery = {}): Promise<Download> {
-    const { series, ...query } = options
+  async revisions(id: number, format: Format, { series, ...query }: RevisionsQuery = {}): Promise<Download> {
     const list = series?.map((one) => one.replaceAll(',', '%2C')).join(',')
     const response = await this.#sendPast(id, 'revisions', { $format: format, series: list }, query)
     return new Download(response, query.signal)

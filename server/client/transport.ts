@@ -86,16 +86,7 @@ export class Transport {
 
   /** Resolves with the body of the response, parsed as JSON; undefined if it has none (204). @throws ParquetryError */
   async json<T>(request: Request): Promise<T> {
-    return this.#parsed(await this.send(request), request)
-  }
-
-  /** Resolves with a record and its `etag`. @throws ParquetryError */
-  async tagged<T>(request: Request): Promise<T & { readonly etag: string }> {
     const response = await this.send(request)
-    return { ...(await this.#parsed<T>(response, request)), etag: response.headers.get('etag') ?? '' }
-  }
-
-  async #parsed<T>(response: Response, request: Request): Promise<T> {
     if (response.status === 204) return undefined as T
     try {
       return (await response.json()) as T

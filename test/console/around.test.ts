@@ -16,6 +16,17 @@ describe.skipIf(withoutBrowser())('providers, members and accounts', () => {
     await signIn(visitor, `${stage.server.url}/console/`, ROOT_KEY)
   })
 
+  it('says what to do where the code of a page is gone, as after an update of the server', async () => {
+    const { page } = walked.visitor
+    walked.visitor.expectRefusal(404, '/assets/upload-page')
+    await page.route('**/assets/upload-page-*', (route) => route.fulfill({ status: 404 }))
+    await walked.go('upload')
+    await page.getByText('Reload the window: the server may have been updated.').waitFor()
+    await page.unroute('**/assets/upload-page-*')
+    await page.reload()
+    await page.getByText('Drop a file here').waitFor()
+  })
+
   it('browses a provider after a key is saved, plots a series and saves it', async () => {
     const { page } = walked.visitor
     walked.visitor.expectRefusal(400, '/providers/fred/browse')

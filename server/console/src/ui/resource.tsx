@@ -59,8 +59,14 @@ export function Loaded<T>(props: {
 
 /** A component whose code is loaded when it is first needed. */
 export function lazy<P extends object>(load: () => Promise<ComponentType<P>>, page = false) {
+  const loaded = () =>
+    load().catch((cause) => {
+      throw new Error('This page can not be loaded. Reload the window: the server may have been updated.', {
+        cause,
+      })
+    })
   return (props: P) => (
-    <Loaded of={useResource(load, [])} page={page} label="Loading">
+    <Loaded of={useResource(loaded, [])} page={page} label="Loading">
       {(Component) => <Component {...props} />}
     </Loaded>
   )
