@@ -50,3 +50,14 @@ test('they are the same rows with a filter, with equal values, and in a page of 
   ])
   expect(await numbers({ orderBy: 'v', skip: ROWS, top: 100 })).toEqual([])
 })
+
+test.each([
+  [600_000 - 2, 100],
+  [300_000, 2],
+])('rows that match a filter are counted with a page behind %i of them', async (skip, top) => {
+  using query = await dataset.query({ orderBy: 'v', filter: 'n mod 2 eq 0', skip, top })
+  const stream = await query.bytes('csv', { counted: true })
+  await Array.fromAsync(stream)
+  expect(await stream.matches).toBe(600_000)
+  expect(stream.rows()).toBe(Math.min(top, 600_000 - skip))
+})
