@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks'
 import type { Dataset } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { DatasetActions, showAsSql } from '../dataset/actions.tsx'
@@ -199,8 +200,17 @@ const SCHEDULES: Readonly<Record<string, string>> = {
   release: 'after each announced release',
 }
 
+/** A first refresh that takes longer than its request waits is looked for again. */
+const FIRST_RUN_CHECK_MS = 3_000
+
 /** The series that a dataset follows, and the state of its refreshes. */
 function SourceBox({ source }: Exploration) {
+  const isComing = source?.lastRun === null
+  useEffect(() => {
+    if (!isComing) return
+    const timer = setTimeout(changed, FIRST_RUN_CHECK_MS)
+    return () => clearTimeout(timer)
+  }, [source])
   if (!source) return null
   const did = source.lastError ? 'tried' : 'refreshed'
   const refreshed = source.lastRun === null ? 'not refreshed yet' : `${did} ${formatAge(source.lastRun)}`
