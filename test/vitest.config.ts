@@ -4,27 +4,30 @@ import { configDefaults, defineConfig } from 'vitest/config'
 /** A folder for results as JSON, one file for each run. */
 const results = process.env['PARQUETRY_TEST_RESULTS']
 
-/** What kills, cuts, fills disks, damages, needs much or waits takes as long as everything else: `npm run test:failures`. */
+/** What kills, cuts, fills disks, damages, needs much or takes long, as long as everything else: `npm run test:failures`. */
 const FAILURES = [
   'test/{crash,faults,nodes,objects,outages,simulation,trino}/**/*.test.ts',
   'test/apply/spill.test.ts',
-  'test/commands/{bench,resumed}.test.ts',
+  'test/catalog/databases.test.ts',
+  'test/commands/{bench,import-files,resumed}.test.ts',
   'test/connectors/answers/damaged.test.ts',
   'test/deploy/backup.test.ts',
+  'test/docs/tasks.test.ts',
   'test/duckdb/{native-reader,row-groups}.test.ts',
-  'test/engine/{far-rows,flights,pages,wide-rows}.test.ts',
+  'test/engine/{arriving,far-rows,flights,pages,wide-rows}.test.ts',
   'test/export/flow.test.ts',
-  'test/export/formats/gzip.test.ts',
+  'test/export/formats/{gzip,one-column}.test.ts',
   'test/iceberg/{object-store,pyiceberg,spark}.test.ts',
-  'test/ingest/{json/large,large-sheets,limits,mutations,readers}.test.ts',
+  'test/ingest/{csv-properties,json/large,large-sheets,limits,mutations,readers}.test.ts',
   'test/ingest/arrow/nested.test.ts',
   'test/odata/large.test.ts',
-  'test/server/data/{append-stream,diskfull,fair-sql,followers,one-version,streaming}.test.ts',
+  'test/server/accounts/{matrix,secrets}.test.ts',
+  'test/server/data/{append-stream,diskfull,fair-sql,followers,lists,one-version,streaming}.test.ts',
   'test/server/service/{schemathesis,sigterm,soak}.test.ts',
-  'test/sources/{difference,processes,year}.test.ts',
+  'test/sources/{difference,losses,processes,revisions,year}.test.ts',
   'test/sql/{attacks,fence}.test.ts',
-  'test/store/{closing,crash,diskfull,integrity}.test.ts',
-  'test/versions/{kills,opened-cluster}.test.ts',
+  'test/store/{closing,crash,diskfull,integrity,parts}.test.ts',
+  'test/versions/{changed-copies,kills,opened-cluster}.test.ts',
 ]
 /** `service` or `failures`; without it, all tests that are named. */
 const part = process.env['PARQUETRY_TESTS']
