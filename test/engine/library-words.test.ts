@@ -19,8 +19,8 @@ test('messages name what describes a file as it stands in options', async () => 
   const file = join(place.directory, 'prices.csv')
   writeFileSync(file, 'x;y\n1;1,5\n2;2,5\n')
   const upload = { format: 'csv', body: { file } } as const
-  for (const call of [dataset.replace(upload), place.engine.preview(upload)]) {
-    const { message, details } = await refusal(call)
+  for (const read of [() => dataset.replace(upload), () => place.engine.preview(upload)]) {
+    const { message, details } = await refusal(read())
     expect(message).toContain(
       "unless { delimiter: ';' } says otherwise. { dialect: 'auto' } would read the file ({ delimiter: ';', decimal: ',' }).",
     )
