@@ -1,5 +1,5 @@
 import { describe, type Option, type OptionTable, plainName } from '../../engine/options.ts'
-import type { Client } from '../client/index.ts'
+import type { Client, Dataset } from '../client/index.ts'
 import type { JsonSchema, object } from '../records/schema.ts'
 
 /** A tool for agents. All tools are read-only and have the permissions of the client's key. */
@@ -73,7 +73,7 @@ export const DATASET = {
   minimum: 1,
   description:
     'Id of the dataset, from find_datasets, or its name: repository/dataset, owner/repository/dataset, or dataset ' +
-    'where only one has it.',
+    'where only one of yours, or of all, has it.',
 }
 
 /** The id of a dataset that is given by it or by name. @throws ParquetryError if there is none, or if there are several */
@@ -84,10 +84,27 @@ export async function datasetId(
 ): Promise<number> {
   if (typeof given === 'number' || /^\d+$/.test(given)) return Number(given)
   if (!given.includes('/')) {
-    const [found, another] = (await client.datasets.list({ signal })).filter(({ name }) => name === given)
+    const named = (await client.datasets.list({ signal })).filter(({ name }) => name === given)
+    const [found, another] = named.length > 1 ? await ownOf(client, named, signal) : named
     if (found && !another) return found.id
   }
   return (await client.datasets.named(given, { signal })).id
+}
+
+type Listed = Pick<Dataset, 'id' | 'repositoryId'>
+
+/** Those in repositories of the key's account: a name that others give to a public dataset takes nobody's away. */
+async function ownOf(
+  client: Client,
+  datasets: readonly Listed[],
+  signal: AbortSignal,
+): Promise<readonly Listed[]> {
+  const [{ name }, repositories] = await Promise.all([
+    client.account.get({ signal }),
+    client.repositories.list({ signal }),
+  ])
+  const own = new Set(repositories.filter(({ owner }) => owner === name).map(({ id }) => id))
+  return datasets.filter(({ repositoryId }) => own.has(repositoryId))
 }
 
 const TEXT = { type: 'string' }

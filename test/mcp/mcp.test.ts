@@ -264,7 +264,9 @@ test("a name means one's own dataset before what a stranger has published under 
   await publish(api, true, [{ n: 1 }, { n: 2 }])
   const agent = await overHttp()
   const count = async (dataset: string) => (await ask(agent, 'query_dataset', { dataset, top: 0 })).matching
-  expect([await count('ours/figures'), await count('stranger/ours/figures')]).toEqual([2, 1])
+  expect([await count('ours/figures'), await count('stranger/ours/figures'), await count('figures')]).toEqual(
+    [2, 1, 2],
+  )
   await agent.close()
 })
 
