@@ -235,22 +235,12 @@ function isRagged(records: readonly (readonly Field[])[]): boolean {
   const [first = []] = records
   if (isSentence(first, middleOf(records))) return false
   const same = records.filter(({ length }) => length === first.length)
-  if (same.length > records.length / 2)
-    return (
-      first.length > 1 &&
-      !isNote(
-        first,
-        first.map((_, at) => at),
-      )
-    )
+  if (same.length > records.length / 2) return first.length > 1 && !isNote(first, [...first.keys()])
   const widest = Math.max(0, ...records.map(({ length }) => length))
   return (
     records.length > 2 &&
     records.every(({ length }) => length > 1) &&
-    !isNote(
-      first,
-      Array.from({ length: widest }, (_, at) => at),
-    )
+    !isNote(first, [...Array(widest).keys()])
   )
 }
 
