@@ -24,7 +24,7 @@ export interface MadeContent {
   readonly rows: number
   readonly bytes: number
   readonly edited?: EditedRows
-  /** Columns with values in most rows that a replacement with the same columns would leave with none. */
+  /** Columns with values in most rows of which a replacement, or an upsert of at least half of the rows, has none. */
   readonly emptied?: readonly { readonly name: string; readonly values: number }[]
 }
 

@@ -189,8 +189,8 @@ export class Writer {
         const parts = [...stored.parts, ...added.filter(({ rows }) => rows > 0)]
         const { columns: declared = [] } = upload
         if (anew) columns = keepDescriptions(keepDescriptions(made.columns, current.columns), declared)
-        const isSame = mode === 'replace' && !anew && upload.missing === undefined
-        const emptied = isSame ? emptiedIn(parts, current) : []
+        const replacesMost = mode !== 'append' && stored.count >= current.rows / 2
+        const emptied = replacesMost && upload.missing === undefined ? emptiedIn(added, columns, current) : []
         await this.#accept(datasetId, { columns, parts }, upload, t, { emptied })
         const read = storedAfter(uploadOptions, made.format ?? upload.format, options, made.options)
         await this.#context.datasets.in(t).noteUploadOptions(datasetId, read)

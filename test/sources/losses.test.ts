@@ -216,7 +216,7 @@ describe('a refresh of a file', () => {
     ['XML with 200', '\uFEFF<?xml version="1.0"?><Error/>', /a page or an error message/],
     ['JSON with 200', '{"error": "too many requests"}', /a page or an error message/],
   ])('of csv keeps the rows if it is %s', async (_, body, says) => {
-    for (const options of body.includes('1,\n') ? [{}] : [{}, { options: { columns: 'replace' } }]) {
+    for (const options of [{}, { options: { columns: 'replace' } }]) {
       const id = await followed('x.csv', FOUR, options)
       answer = (response) => response.end(body)
       expect(await later(id)).toMatch(says)
@@ -224,6 +224,23 @@ describe('a refresh of a file', () => {
       answer = (response) => response.end(FOUR.replace('d', 'e'))
       expect(await later(id)).toBeNull()
       expect(await rows(id)).toBe(FOUR.replace('d', 'e'))
+    }
+  })
+
+  it('of an upsert keeps the rows if a column of most of them has no values any more', async () => {
+    const id = await followed('x.csv', FOUR, { mode: 'upsert', options: { on: 'k' } })
+    answer = (response) => response.end('k,v\n3,\n4,\n')
+    expect(await later(id)).toMatch(/There are no values of "v" in the file where there were 4/)
+    expect(await rows(id)).toBe(FOUR)
+    // Of few rows, or with new keys, or without the column.
+    for (const [body, then] of [
+      ['k,v\n4,\n', FOUR.replace('4,d', '4,')],
+      ['k\n1\n2\n3\n', FOUR.replace('4,d', '4,')],
+      ['k,v\n5,\n6,\n7,\n', `${FOUR.replace('4,d', '4,')}5,\n6,\n7,\n`],
+    ] as const) {
+      answer = (response) => response.end(body)
+      expect(await later(id)).toBeNull()
+      expect((await rows(id)).split('\n').toSorted()).toEqual(then.split('\n').toSorted())
     }
   })
 
