@@ -115,6 +115,10 @@ describe('an OpenDocument spreadsheet', () => {
     const numbers = await bench.read('ods', file)
     expect(numbers.values).toEqual([['0.125'], ['2.0'], ['1e-07']])
     expect(numbers.warnings).toEqual([expect.stringContaining('12.5% is 0.125')])
+    const amount = (code: string) => cell('currency', 'value', '2', ` office:currency="${code}"`)
+    const several = await bench.read('ods', await column(amount('EUR'), amount('USD'), amount('EUR')))
+    expect(several.warnings).toEqual([expect.stringContaining('several currencies, of which only')])
+    expect((await bench.read('ods', await column(amount('EUR'), amount('EUR')))).warnings).toBeUndefined()
     const spaced = await column(text('a<text:s text:c="2"/>b<text:s/><text:tab/>c<text:line-break/>d'))
     expect((await bench.read('ods', spaced)).values).toEqual([['a  b \tc\nd']])
     const moments = ['2024-01-01T10:59:59.9999999', '2024-01-01', '2024-01-02T00:00:00.25']

@@ -8,6 +8,7 @@ import {
   type MergedCell,
   MOST_MERGED,
   MOST_ROWS,
+  PERCENT,
   type SheetCell,
 } from '../workbook/book.ts'
 import { numberCell } from '../xlsx/sheet.ts'
@@ -164,10 +165,11 @@ export class OdsContent implements XmlHandler {
     }
     switch (type) {
       case 'float':
-      case 'currency':
         return this.#number(attribute(attributes, 'value') ?? '')
+      case 'currency':
+        return this.#number(attribute(attributes, 'value') ?? '', attribute(attributes, 'currency'))
       case 'percentage':
-        return { ...this.#number(attribute(attributes, 'value') ?? ''), isPercent: true }
+        return this.#number(attribute(attributes, 'value') ?? '', PERCENT)
       case 'boolean':
         return this.#cellOf(attribute(attributes, 'boolean-value') ?? '', TEXT_KIND.boolean, /^(true|false)$/)
       case 'date':
@@ -192,10 +194,10 @@ export class OdsContent implements XmlHandler {
     return { column: this.#column, text, kind, isText: false }
   }
 
-  #number(digits: string): SheetCell {
+  #number(digits: string, unit?: string): SheetCell {
     if (digits.trim() === '' || !Number.isFinite(Number(digits)))
       throw this.#bad(`${JSON.stringify(digits.slice(0, 40))} is not a number`)
-    const cell = numberCell(this.#column, digits.trim(), 'number', false)
+    const cell = numberCell(this.#column, digits.trim(), { style: 'number', unit }, false)
     if (cell.isExact) this.exactIntegers = true
     return cell
   }

@@ -12,13 +12,15 @@ export interface SheetCell {
   readonly isText: boolean
   /** The number is a whole one that a program may have rounded to a double before it wrote it. */
   readonly rounded?: boolean
-  /** Whether it is shown with a percent sign, as a hundred times the number. */
-  readonly isPercent?: boolean
+  /** What it is shown with: `PERCENT`, as a hundred times the number, or the symbol or code of a currency. */
+  readonly unit?: string
   /** What is wrong with it as a value, which only counts if its row is not left out. */
   readonly fault?: string
   /** What to do about the fault, where that is not said of another one in the column. */
   readonly remedy?: string
 }
+
+export const PERCENT = '%'
 
 /** A formula that a program stored without a value. */
 export function formulaWithoutValue(column: number): SheetCell {
@@ -87,6 +89,12 @@ export function listed(cells: readonly string[]): string {
 export function percentages(name: string, text: string): string {
   const shown = Number((Number(text) * 100).toPrecision(12))
   return `Column ${JSON.stringify(name)} has percentages as the fractions that the workbook holds: ${shown}% is ${text}.`
+}
+
+/** A warning for a column with amounts in several currencies. @param texts the first number of each, by its currency */
+export function severalCurrencies(name: string, texts: Readonly<Record<string, string>>): string {
+  const shown = listed(Object.entries(texts).map(([currency, text]) => `${text} in ${currency}`))
+  return `Column ${JSON.stringify(name)} has amounts in several currencies, of which only the numbers are kept: ${shown}.`
 }
 
 /** A warning for merged cells below the header. */

@@ -28,8 +28,10 @@ import {
   MOST_ROWS,
   type OnRow,
   type OpenBook,
+  PERCENT,
   percentages,
   type SheetCell,
+  severalCurrencies,
 } from './book.ts'
 import { type SheetRow, SheetSample } from './detect.ts'
 
@@ -155,7 +157,7 @@ async function rewrite(
     ...table.warnings,
     ...(zeroFormulas.length > 0 ? [uncalculated(zeroFormulas)] : []),
     ...(merged.length > 0 ? [covering(merged)] : []),
-    ...table.percentagesIn(result.targets),
+    ...table.unitsIn(result.targets),
     ...(others.length > 0 ? [noRows(sheets[0]!.name, others)] : []),
   ]
   return {
@@ -184,12 +186,15 @@ interface HeldRow extends SheetRow {
   readonly blank: number
 }
 
+/** The characters of a unit that a warning shows. */
+const LONGEST_UNIT = 8
+
 /** The rows of a sheet below its header. */
 class SheetTable {
   /** Whole numbers that may have lost digits. */
   readonly rounded: Rounded = new Map()
-  /** The first number of each column, by its number, that is shown with a percent sign. */
-  readonly #percents = new Map<number, string>()
+  /** The first number of each column that is shown with a unit, by that and the number of the column. */
+  readonly #units = new Map<number, Map<string, string>>()
   /** The columns with a fault whose remedy was said. */
   readonly #remedied = new Set<number>()
   readonly #table: TypedRows
@@ -231,11 +236,14 @@ class SheetTable {
     return [countedFooter(this.#footer, first!.cells.map(({ text }) => text).join('; '))]
   }
 
-  /** Warnings for columns that hold fractions. */
-  percentagesIn(targets: Rewritten['targets']): readonly string[] {
+  /** Warnings for columns whose numbers are not what the sheet shows. */
+  unitsIn(targets: Rewritten['targets']): readonly string[] {
     return targets.flatMap(({ name, source }) => {
-      const text = source === undefined ? undefined : this.#percents.get(source)
-      return text === undefined ? [] : [percentages(name, text)]
+      const { [PERCENT]: percent, ...currencies } = Object.fromEntries(this.#units.get(source ?? -1) ?? [])
+      return [
+        ...(percent === undefined ? [] : [percentages(name, percent)]),
+        ...(Object.keys(currencies).length > 1 ? [severalCurrencies(name, currencies)] : []),
+      ]
     })
   }
 
@@ -282,7 +290,7 @@ class SheetTable {
   #cells(row: number, cells: readonly SheetCell[]): void {
     const table = this.#table
     let next = 0
-    for (const { column, text, kind, isText, rounded, isPercent, fault, remedy = '' } of cells) {
+    for (const { column, text, kind, isText, rounded, unit, fault, remedy = '' } of cells) {
       if (column >= table.width) {
         throw malformed(
           `Sheet row ${row} has a value in column ${column + 1}, but the header names only ${table.width}.`,
@@ -305,10 +313,17 @@ class SheetTable {
         continue
       }
       if (rounded && !this.rounded.has(column)) this.rounded.set(column, { row: table.rows + 1, text })
-      if (isPercent && !this.#percents.has(column)) this.#percents.set(column, text)
+      if (unit !== undefined) this.#noteUnit(column, unit, text)
       table.value(text, kind, isText)
     }
     table.endRow()
+  }
+
+  #noteUnit(column: number, shown: string, text: string): void {
+    const unit = shown.slice(0, LONGEST_UNIT)
+    const units = this.#units.get(column)
+    if (!units) this.#units.set(column, new Map([[unit, text]]))
+    else if (!units.has(unit)) units.set(unit, text)
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type Sheet,
   type SheetCell,
 } from '../workbook/book.ts'
-import { styleOfFormat } from '../xlsx/book.ts'
+import { numberFormat } from '../xlsx/book.ts'
 import { numberCell } from '../xlsx/sheet.ts'
 import { ZipReader } from '../zip/zip-reader.ts'
 import { checkSectors } from './sectors.ts'
@@ -137,7 +137,7 @@ const NOT_AVAILABLE = 42
 function cellOf({ t, v, z }: CellObject, column: number, date1904: boolean): SheetCell | undefined {
   switch (t) {
     case 'n':
-      return numberCell(column, String(v), styleOfFormat(String(z ?? '')), date1904)
+      return numberCell(column, String(v), numberFormat(String(z ?? '')), date1904)
     case 's':
       return v === '' ? undefined : { column, text: String(v), kind: kindOf(String(v)), isText: true }
     case 'b':

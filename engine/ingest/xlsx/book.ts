@@ -1,18 +1,26 @@
 import { posix } from 'node:path'
 import type { Entry } from 'yauzl'
 import { malformed } from '../text/errors.ts'
+import { PERCENT } from '../workbook/book.ts'
 import type { ZipReader } from '../zip/zip-reader.ts'
 import { attribute, type XmlHandler, XmlReader } from './xml.ts'
 
 /** As what a format shows numbers. `zoned` is the format in which our own exports write UTC timestamps. */
-export type NumberStyle = 'number' | 'percent' | 'date' | 'timestamp' | 'zoned' | 'time' | 'duration'
+/** How a cell shows a number. */
+export interface NumberFormat {
+  readonly style: NumberStyle
+  /** `PERCENT`, or the symbol or code of a currency. */
+  readonly unit?: string | undefined
+}
+
+export type NumberStyle = 'number' | 'date' | 'timestamp' | 'zoned' | 'time' | 'duration'
 
 export interface Workbook {
   /** The sheets in the order of their tabs. */
   readonly sheets: readonly { readonly name: string; readonly entry: Entry; readonly isHidden: boolean }[]
   readonly sharedStrings: readonly string[]
   /** The style of numbers, by the index of a cell's style. */
-  readonly styles: readonly NumberStyle[]
+  readonly formats: readonly NumberFormat[]
   /** Whether days are counted from 1904-01-01, as on old Macs. */
   readonly date1904: boolean
   /** Whether formulas are to be calculated when the workbook is opened: until then their values may be placeholders. */
@@ -66,7 +74,7 @@ export async function readWorkbook(zip: ZipReader): Promise<Workbook> {
     date1904,
     isUncalculated,
     sharedStrings: strings ? await readSharedStrings(zip, strings) : [],
-    styles: styles ? await readStyles(zip, styles) : [],
+    formats: styles ? await readFormats(zip, styles) : [],
   }
 }
 
@@ -159,9 +167,9 @@ export class TextRuns {
   }
 }
 
-async function readStyles(zip: ZipReader, entry: Entry): Promise<NumberStyle[]> {
+async function readFormats(zip: ZipReader, entry: Entry): Promise<NumberFormat[]> {
   const codes = new Map<number, string>()
-  const styles: NumberStyle[] = []
+  const formats: NumberFormat[] = []
   let inCellFormats = false
   await parse(zip, entry, {
     open(name, attributes) {
@@ -171,19 +179,23 @@ async function readStyles(zip: ZipReader, entry: Entry): Promise<NumberStyle[]> 
       else if (name === 'xf' && inCellFormats) {
         const id = Number(attribute(attributes, 'numFmtId') ?? 0)
         const code = codes.get(id)
-        styles.push(code === undefined ? builtInStyle(id) : styleOfFormat(code))
+        formats.push(code === undefined ? builtInFormat(id) : numberFormat(code))
       }
     },
     close(name) {
       if (name === 'cellXfs') inCellFormats = false
     },
   })
-  return styles
+  return formats
 }
 
-/** The style of a built-in format (ISO 29500-1, 18.8.30). 27 to 36 and 50 to 58 are dates of East Asian locales. */
+/** A built-in format (ISO 29500-1, 18.8.30). */
+function builtInFormat(id: number): NumberFormat {
+  return id === 9 || id === 10 ? { style: 'number', unit: PERCENT } : { style: builtInStyle(id) }
+}
+
+/** 27 to 36 and 50 to 58 are dates of East Asian locales. */
 function builtInStyle(id: number): NumberStyle {
-  if (id === 9 || id === 10) return 'percent'
   if (id === 22) return 'timestamp'
   if (id === 46) return 'duration'
   if ((id >= 18 && id <= 21) || id === 45 || id === 47) return 'time'
@@ -191,19 +203,30 @@ function builtInStyle(id: number): NumberStyle {
   return 'number'
 }
 
-/** The style of a format code, told by its first section without quoted text, escapes, colours and conditions. */
-export function styleOfFormat(code: string): NumberStyle {
+/**
+ * What a format code shows, told by its first section without quoted text, escapes, colours and conditions.
+ * @param code such as `#,##0.00 [$€-407]`
+ */
+export function numberFormat(code: string): NumberFormat {
   const zoned = /"Z"\s*$/.test(code)
   const first = code
     .replace(/"[^"]*"|\\.|_.|\*./g, '')
     .split(';', 1)[0]!
     .toLowerCase()
-  if (/\[(h+|m+|s+)\]/.test(first)) return 'duration'
+  if (/\[(h+|m+|s+)\]/.test(first)) return { style: 'duration' }
   const plain = first.replace(/\[[^\]]*\]|general|am\/pm|a\/p/g, '')
-  if (/[^ymdhs]*[0#?]/.test(plain) && !/[ydhs]/.test(plain)) return plain.includes('%') ? 'percent' : 'number'
+  if (/[^ymdhs]*[0#?]/.test(plain) && !/[ydhs]/.test(plain))
+    return { style: 'number', unit: plain.includes('%') ? PERCENT : currencyOf(code) }
   const day = /[yd]/.test(plain)
   const clock = /[hs]/.test(plain)
-  if (day && clock) return zoned ? 'zoned' : 'timestamp'
-  if (clock) return 'time'
-  return day || plain.includes('m') ? 'date' : 'number'
+  if (day && clock) return { style: zoned ? 'zoned' : 'timestamp' }
+  if (clock) return { style: 'time' }
+  return { style: day || plain.includes('m') ? 'date' : 'number' }
+}
+
+/** The currency in the first section of a format code, without the characters that it only leaves room for. */
+function currencyOf(code: string): string | undefined {
+  const [first = ''] = code.replace(/_.|\*./g, '').split(';', 1)
+  const named = /\[\$([^\]-]+)/.exec(first)?.[1]?.trim()
+  return named || /[A-Z]{0,3}\p{Sc}/u.exec(first.replace(/\[[^\]]*\]/g, ''))?.[0]
 }

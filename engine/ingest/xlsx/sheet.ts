@@ -10,7 +10,7 @@ import {
   type OnRow,
   type SheetCell,
 } from '../workbook/book.ts'
-import { type NumberStyle, TextRuns, type Workbook } from './book.ts'
+import { type NumberFormat, type NumberStyle, TextRuns, type Workbook } from './book.ts'
 import { attribute, type XmlHandler } from './xml.ts'
 
 const MOST_COLUMNS = 16_384
@@ -167,8 +167,8 @@ export class SheetParser implements XmlHandler {
     if (!Number.isFinite(value)) throw this.#bad(`${JSON.stringify(digits.slice(0, 40))} is not a number`)
     if (value === 0 && this.#hasFormula && this.#workbook.isUncalculated)
       this.zeroFormulas.push(this.#reference ?? `row ${this.#row}, column ${column + 1}`)
-    const style = this.#workbook.styles[this.#style] ?? 'number'
-    const cell = numberCell(column, digits, style, this.#workbook.date1904)
+    const format = this.#workbook.formats[this.#style] ?? { style: 'number' }
+    const cell = numberCell(column, digits, format, this.#workbook.date1904)
     if (cell.isExact) this.exactIntegers = true
     return cell
   }
@@ -193,14 +193,13 @@ export class SheetParser implements XmlHandler {
 export function numberCell(
   column: number,
   digits: string,
-  style: NumberStyle,
+  { style, unit }: NumberFormat,
   date1904: boolean,
 ): SheetCell & { readonly isExact?: boolean } {
   const value = Number(digits)
   if (style === 'duration')
     return { column, text: serialDuration(digits), kind: TEXT_KIND.text, isText: true }
-  const isPercent = style === 'percent'
-  const isMoment = !isPercent && style !== 'number'
+  const isMoment = style !== 'number'
   const moment = isMoment ? serialMoment(digits, style, date1904) : undefined
   if (moment) return { column, ...moment, isText: false }
   // Excel writes up to 17 digits. People typed the shortest number that stands for the same double.
@@ -213,7 +212,7 @@ export function numberCell(
   return {
     ...{ column, text: exact, kind: kindOf(exact), isText: false },
     ...(rounded && { rounded }),
-    ...(isPercent && { isPercent }),
+    ...(unit !== undefined && { unit }),
     ...(isMoment && { fault: noDay(digits, date1904) }),
     ...(long && !rounded && { isExact: true }),
   }

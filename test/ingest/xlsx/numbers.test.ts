@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { styleOfFormat } from '../../../engine/ingest/xlsx/book.ts'
+import { numberFormat } from '../../../engine/ingest/xlsx/book.ts'
 import { serialMoment } from '../../../engine/ingest/xlsx/sheet.ts'
 
 test.each([
@@ -20,7 +20,8 @@ test.each([
   ['h:mm', 'time'],
   ['mm:ss.0', 'time'],
 ])('the number format %s shows a %s', (code, style) => {
-  expect(styleOfFormat(code)).toBe(style)
+  const { style: shown, unit } = numberFormat(code)
+  expect(unit === '%' ? 'percent' : shown).toBe(style)
 })
 
 test.each([

@@ -76,6 +76,25 @@ describe('xlsx', () => {
     expect(await rates('0.00')).toBeUndefined()
   })
 
+  test('amounts in several currencies are numbers, with a warning that names the first of each', async () => {
+    const amounts = async (...formats: string[]) => {
+      const file = await workbook((sheet) => {
+        sheet.addRows([['amount'], ...formats.map((_, n) => [n + 1.5])])
+        for (const [n, code] of formats.entries()) sheet.getCell(`A${n + 2}`).numFmt = code
+      })
+      const { values, warnings } = await bench.read('xlsx', file)
+      expect(values.flat()).toEqual(formats.map((_, n) => String(n + 1.5)))
+      return warnings
+    }
+    const euro = '#,##0.00 [$€-407]'
+    expect(await amounts(euro, '0.00', '"US$"0.00', euro, '[$CHF] 0.00')).toEqual([
+      'Column "amount" has amounts in several currencies, of which only the numbers are kept: 1.5 in €, 3.5 in US$, 5.5 in CHF.',
+    ])
+    expect(await amounts(euro, '0.00', '#,##0.00\\ "€";[Red]-#,##0.00\\ "$"')).toBeUndefined()
+    // It only leaves the room of the sign.
+    expect(await amounts('$0.00', '_-* #,##0.00\\ _€_-')).toBeUndefined()
+  })
+
   test('a first sheet without rows is read with a warning that others may have some', async () => {
     const book = (rows: unknown[][]) =>
       workbook((first, book) => {
