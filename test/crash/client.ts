@@ -1,4 +1,6 @@
+import { ReadableStream } from 'node:stream/web'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ERROR_TABLE } from '../../server/http/errors.ts'
 import { basic } from '../server/platform.ts'
 import type { Outcome } from './register.ts'
 
@@ -24,12 +26,53 @@ export async function ask(
       headers: { authorization: basic(key), ...(body !== undefined && { 'content-type': type }) },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    const text = await answer.text()
-    const outcome = answer.ok ? 'done' : text.includes('"outcome_unknown"') ? 'unknown' : 'refused'
-    return { outcome, status: answer.status, body: text }
+    return answered(answer.ok, answer.status, await answer.text())
   } catch {
-    // It broke off, or nobody was there: the client can't tell which.
-    return { outcome: 'unknown', status: 0, body: '' }
+    return BROKEN_OFF
+  }
+}
+
+/** It broke off, or nobody was there: the client can't tell which. */
+const BROKEN_OFF: Answer = { outcome: 'unknown', status: 0, body: '' }
+
+function answered(ok: boolean, status: number, body: string): Answer {
+  const outcome = ok ? 'done' : body.includes('"outcome_unknown"') ? 'unknown' : 'refused'
+  return { outcome, status, body }
+}
+
+/**
+ * Sends pieces of ndjson to a server that may die at any moment. Gives a line of the answer as it comes; after one that
+ * isn't `done`, none comes.
+ */
+export async function* askWhileSending(
+  url: string,
+  key: string,
+  path: string,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Answer> {
+  try {
+    const init = {
+      method: 'POST',
+      headers: { authorization: basic(key), 'content-type': 'application/x-ndjson' },
+      body: ReadableStream.from(pieces) as globalThis.ReadableStream,
+      duplex: 'half',
+    }
+    const answer = await fetch(url + path, init)
+    if (!answer.ok) return yield answered(false, answer.status, await answer.text())
+    let rest = ''
+    for await (const text of answer.body!.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) {
+        const { code } = JSON.parse(line) as { code?: string }
+        const status = code === undefined ? answer.status : (ERROR_TABLE.get(code)?.status ?? 500)
+        yield answered(code === undefined, status, line)
+      }
+    }
+  } catch (error) {
+    // A line that isn't JSON isn't the connection's doing.
+    if (error instanceof SyntaxError) throw error
+    yield BROKEN_OFF
   }
 }
 

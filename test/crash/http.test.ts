@@ -10,7 +10,7 @@ import { ROOT_KEY } from '../server/platform.ts'
 import { runCommand, serveProcess } from '../server/process.ts'
 import { ask, patiently } from './client.ts'
 import { Edited } from './edited.ts'
-import { type Table, Writer } from './writer.ts'
+import { COLUMNS, type Table, Writer } from './writer.ts'
 
 /** How often the server is killed while four accounts write; PARQUETRY_KILLS says otherwise. */
 const KILLS = Number(process.env['PARQUETRY_KILLS'] ?? (LONG ? 1_000 : 5))
@@ -47,8 +47,6 @@ async function make(url: string, key: string, path: string, body: object): Promi
   if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.body}`)
   return JSON.parse(answer.body)
 }
-
-const COLUMNS = ['op', 'n'].map((name) => ({ name, type: 'integer' }))
 
 async function settle(): Promise<Writer[]> {
   const keys = new Map<string, string>()

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Blocks, contradiction, type Write } from '../simulation/history.ts'
-import { ask, get, read } from './client.ts'
+import { type Answer, ask, askWhileSending, get, read } from './client.ts'
 import type { Edited } from './edited.ts'
 import { Register } from './register.ts'
 
@@ -14,9 +15,9 @@ export interface Table {
 let ops = 0
 
 /**
- * One account that writes over HTTP: rows to a dataset of its own and to one that all share, rows by their keys, names of a repository and
- * a dataset, a manifest, a member's permission, a saved provider key, its own API key; and it downloads rows, which
- * count against its plan.
+ * One account that writes over HTTP: rows to a dataset of its own and to one that all share, one request at a time,
+ * several, or as a stream; rows by their keys, names of a repository and a dataset, a manifest, a member's permission, a
+ * saved provider key, its own API key; and it downloads rows, which count against its plan.
  */
 export class Writer {
   readonly account: string
@@ -73,9 +74,12 @@ export class Writer {
       () => this.#write(url, this.shared, random),
       // These are committed together.
       async () => {
-        const writing = Array.from({ length: 4 }, () => this.#write(url, this.shared, random, 'append'))
+        const writing = Array.from({ length: 4 }, () =>
+          this.#write(url, this.shared, random, random() < 0.7 ? 'append' : 'upsert'),
+        )
         return (await Promise.all(writing)).every((going) => going)
       },
+      () => this.#stream(url, random() < 0.5 ? this.own : this.shared, random),
       () => this.#edit(url, random),
       () => this.#edit(url, random),
       () => this.#edit(url, random),
@@ -108,22 +112,54 @@ export class Writer {
     url: string,
     table: Table,
     random: () => number,
-    kind: 'replace' | 'append' = random() < 0.2 ? 'replace' : 'append',
+    kind: 'replace' | 'append' | 'upsert' = random() < 0.2 ? 'replace' : 'append',
   ): Promise<boolean> {
-    const op = ++ops
-    const rows = [1, 10, 300][Math.floor(random() * 3)]!
-    const text = `op,n\n${Array.from({ length: rows }, (_, n) => `${op},${n}`).join('\n')}\n`
-    const begun = performance.now()
-    const method = kind === 'replace' ? 'PUT' : 'POST'
+    const known = kind === 'upsert' ? knownBlocks(table) : []
+    const [of, rows] = known[Math.floor(random() * known.length)] ?? [undefined, pick(ROWS, random)]
     // It may be read by another writer before it is answered.
-    const write = { kind, op, rows, begun, ended: Number.POSITIVE_INFINITY, acknowledged: false } as const
-    table.writes.push(write)
-    const answer = await ask(url, this.key.value, method, `/datasets/${table.id}/data`, text)
-    const at = table.writes.indexOf(write)
-    const acknowledged = this.#acknowledge(answer)
-    if (answer.outcome === 'refused') table.writes.splice(at, 1)
-    else if (acknowledged) table.writes[at] = { ...write, ended: performance.now(), acknowledged }
+    const write = begin(table, { kind, rows, ...(of !== undefined && { of }) })
+    const method = kind === 'replace' ? 'PUT' : 'POST'
+    const path = `/datasets/${table.id}/data${kind === 'upsert' ? '?mode=upsert&on=key,n' : ''}`
+    const text = `op,n,key\n${linesOf(write, (n) => `${write.op},${n},${of ?? write.op}`)}`
+    const answer = await ask(url, this.key.value, method, path, text)
+    this.#ended(table, [write], answer)
     return answer.outcome !== 'unknown'
+  }
+
+  /** Rows that are committed, and answered, while more are sent. */
+  async #stream(url: string, table: Table, random: () => number): Promise<boolean> {
+    const rows = pick(ROWS, random)
+    const stretches = 1 + Math.floor(random() * 6)
+    const sent: Write[] = []
+    async function* pieces() {
+      for (let stretch = 0; stretch < stretches; stretch++) {
+        const after = sent.at(-1)?.op
+        const write = begin(table, { kind: 'append', rows, ...(after !== undefined && { after }) })
+        sent.push(write)
+        yield Buffer.from(linesOf(write, (n) => `{"op":${write.op},"n":${n},"key":${write.op}}`))
+        // Some come while the ones before are being committed, some after.
+        await sleep(random() * LONGEST_PAUSE_MS)
+      }
+    }
+    const path = `/datasets/${table.id}/data?commit=${rows}`
+    for await (const answer of askWhileSending(url, this.key.value, path, pieces())) {
+      if (answer.outcome === 'unknown') return false
+      this.#ended(table, answer.outcome === 'done' ? [sent.shift()!] : sent, answer)
+      if (answer.outcome === 'refused') return true
+      if (JSON.parse(answer.body).rows !== rows) this.broken.push(`a commit of ${rows} rows: ${answer.body}`)
+    }
+    if (sent.length > 0) this.broken.push(`a stream ended without a word of ${sent.length} commits`)
+    return true
+  }
+
+  /** Notes what became of writes of which it was told. */
+  #ended(table: Table, writes: readonly Write[], answer: Answer): void {
+    const acknowledged = this.#acknowledge(answer)
+    for (const write of writes) {
+      const at = table.writes.indexOf(write)
+      if (answer.outcome === 'refused') table.writes.splice(at, 1)
+      else if (acknowledged) table.writes[at] = { ...write, ended: performance.now(), acknowledged }
+    }
   }
 
   async #edit(url: string, random: () => number): Promise<boolean> {
@@ -277,22 +313,48 @@ export class Writer {
 
 const LOST_KEY = 'a key whose answer was lost'
 
+/** Those of the datasets whose rows are written: the op that wrote a row, its place there, the op whose keys it has. */
+export const COLUMNS = ['op', 'n', 'key'].map((name) => ({ name, type: 'integer' }))
+
 function columns(description: string): object {
-  return {
-    columns: [
-      { name: 'op', type: 'integer', description },
-      { name: 'n', type: 'integer' },
-    ],
-  }
+  return { columns: COLUMNS.map((column) => (column.name === 'op' ? { ...column, description } : column)) }
 }
 
-/** The blocks that a csv of `op,n` holds. @throws where a block's rows aren't in order from 0 */
+const ROWS = [1, 10, 300] as const
+/** Between the pieces of a stream. */
+const LONGEST_PAUSE_MS = 20
+
+function pick<T>(from: readonly T[], random: () => number): T {
+  return from[Math.floor(random() * from.length)]!
+}
+
+function begin(table: Table, fields: Pick<Write, 'kind' | 'rows' | 'of' | 'after'>): Write {
+  const begun = performance.now()
+  const write = { ...fields, op: ++ops, begun, ended: Number.POSITIVE_INFINITY, acknowledged: false }
+  table.writes.push(write)
+  return write
+}
+
+function linesOf({ rows }: Write, line: (n: number) => string): string {
+  return Array.from({ length: rows }, (_, n) => `${line(n)}\n`).join('')
+}
+
+/** Keys of rows that are there, unless they were replaced meanwhile, and how many rows have them. */
+function knownBlocks({ before, writes }: Table): [of: number, rows: number][] {
+  const appended = writes.filter(({ kind, acknowledged }) => kind === 'append' && acknowledged)
+  return [
+    ...before.map(([op, rows, key]): [number, number] => [key ?? op, rows]),
+    ...appended.map(({ op, rows }): [number, number] => [op, rows]),
+  ]
+}
+
+/** The blocks that a csv of `op,n,key` holds. @throws where a block's rows aren't in order from 0 */
 export function blocksOf(csv: string): Blocks {
-  const blocks: [number, number][] = []
+  const blocks: [op: number, rows: number, key?: number][] = []
   for (const line of csv.split('\n').slice(1, -1)) {
-    const [op, n] = line.split(',').map(Number) as [number, number]
+    const [op, n, key] = line.split(',').map(Number) as [number, number, number]
     let last = blocks.at(-1)
-    if (last?.[0] !== op) blocks.push((last = [op, 0]))
+    if (last?.[0] !== op) blocks.push((last = key === op ? [op, 0] : [op, 0, key]))
     if (last[1] !== n) throw new Error(`row ${n} of op ${op} lies where row ${last[1]} belongs`)
     last[1] += 1
   }

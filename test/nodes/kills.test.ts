@@ -4,7 +4,7 @@ import { Line } from '../cluster/line.ts'
 import { PostgresLine } from '../cluster/postgres-line.ts'
 import { ask, patiently } from '../crash/client.ts'
 import { Edited } from '../crash/edited.ts'
-import { type Table, Writer } from '../crash/writer.ts'
+import { COLUMNS, type Table, Writer } from '../crash/writer.ts'
 import { LONG } from '../long.ts'
 import { Cluster, HAS_CLUSTER, ROOT } from './cluster.ts'
 import { NodeProcess } from './node-process.ts'
@@ -14,7 +14,6 @@ import { remains, untilDone } from './remains.ts'
 /** How often something is killed while four accounts write; PARQUETRY_NODE_KILLS says otherwise. */
 const KILLS = Number(process.env['PARQUETRY_NODE_KILLS'] ?? (LONG ? 200 : 4))
 const WRITERS = ['anna', 'bert', 'cora', 'dirk']
-const COLUMNS = ['op', 'n'].map((name) => ({ name, type: 'integer' }))
 /** How long the writers write before a kill, and after it, at most. */
 const LONGEST_RUN_MS = 1_000
 /** Within this time after a kill, rows can be read again. */

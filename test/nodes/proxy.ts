@@ -1,12 +1,14 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream'
 
 /** How often the nodes are asked whether they are ready. */
 const CHECK_MS = 200
 
 /**
  * A proxy before nodes: each request goes to the next node that is ready, or to the one after it if nobody is there. If a
- * node ends in the middle, the client's connection is cut: the proxy can't know whether the change was made.
+ * node ends in the middle, the client's connection is cut: the proxy can't know whether the change was made. A body that is
+ * committed while it comes is passed on while it comes, others when they are whole.
  */
 export class NodeProxy implements AsyncDisposable {
   readonly url: string
@@ -31,7 +33,8 @@ export class NodeProxy implements AsyncDisposable {
       }
     }
     const server = createServer(async (asked, answer) => {
-      const body = Buffer.concat(await asked.toArray().catch(() => []))
+      const isStream = /[?&]commit=/.test(asked.url!)
+      const body = isStream ? undefined : Buffer.concat(await asked.toArray().catch(() => []))
       const at = turn++
       const ready = nodes().filter((url) => !unready.has(url))
       const urls = ready.length > 0 ? ready : nodes()
@@ -58,7 +61,12 @@ export class NodeProxy implements AsyncDisposable {
 }
 
 /** Gives false if nobody is at the address, so that another node may be asked. */
-function pass(asked: IncomingMessage, body: Buffer, answer: ServerResponse, url: string): Promise<boolean> {
+function pass(
+  asked: IncomingMessage,
+  body: Buffer | undefined,
+  answer: ServerResponse,
+  url: string,
+): Promise<boolean> {
   const { method, headers } = asked
   return new Promise((done) => {
     const cut = ({ code }: NodeJS.ErrnoException) => {
@@ -72,6 +80,8 @@ function pass(asked: IncomingMessage, body: Buffer, answer: ServerResponse, url:
       got.once('end', () => done(true))
     })
     sent.on('error', cut)
-    sent.end(body)
+    if (body) sent.end(body)
+    // Not before somebody is there: what was read can't be sent to another node.
+    else sent.once('socket', (socket) => socket.once('connect', () => pipeline(asked, sent, () => {})))
   })
 }

@@ -216,6 +216,39 @@ describe('the model of what may be visible', () => {
     expect(contradiction([old], [upsert, later], [fresh], END)).toMatch(/op 6 removed the rows of op 1/)
   })
 
+  test('shows what is committed of a stream in its order and without a gap', () => {
+    const commit = (op: number, begun: number, after?: number): Write => {
+      return { ...write('append', op, begun, Infinity, false), ...(after && { after }) }
+    }
+    const stream = [commit(1, 30), commit(2, 35, 1), commit(4, 60, 2)]
+    const show = (ops: readonly number[], ...others: Write[]) =>
+      contradiction(
+        others.length > 0 ? before : [],
+        [...stream, ...others],
+        ops.map((op) => [op, op]),
+        END,
+      )
+    for (const ops of [[], [1], [1, 2], [1, 2, 4]]) expect(show(ops)).toBeUndefined()
+    expect(show([2])).toMatch(/op 2 is shown without op 1 before it/)
+    expect(show([1, 4])).toMatch(/op 4 is shown without op 2 before it/)
+    expect(show([2, 1])).toMatch(/op 2 is shown without op 1 before it/)
+    // Replaced in the middle, or before the stream began.
+    expect(show([3, 4], replace)).toBeUndefined()
+    expect(show([3, 1, 4], replace)).toMatch(/op 4 is shown without op 2/)
+    expect(show([5, 2], write('replace', 5, 10, 20))).toMatch(/op 2 is shown without op 1/)
+    expect(
+      contradiction(
+        [],
+        [...stream, { ...write('upsert', 6, 40, 50, true, 1), of: 1 }],
+        [
+          [2, 2],
+          [6, 1, 1],
+        ],
+        END,
+      ),
+    ).toBeUndefined()
+  })
+
   test('lets a restore show what a version held, behind nothing that came before it', () => {
     const restore = { ...write('restore', 6, 60, 70), blocks: [[4, 4] as const] }
     expect(contradiction(before, [append, restore], [[4, 4]], END)).toBeUndefined()

@@ -49,6 +49,8 @@ export interface Write {
   readonly blocks?: Blocks
   /** The op whose keys the rows have that a remove or an upsert removes. */
   readonly of?: number
+  /** The op of the same stream that comes before it: it isn't there without this one. */
+  readonly after?: number
   readonly begun: number
   /** Infinity where nobody was told: it may happen until all processes have ended. */
   readonly ended: number
@@ -68,7 +70,7 @@ interface Head {
  * What is shown is either the blocks from before, or those of one replace or restore, and behind them those of appends
  * and upserts, without those that were removed: by a remove, or by an upsert that is shown in their place. An
  * acknowledged write that isn't shown must have been replaced or removed: so nothing that is shown may have ended before
- * it began.
+ * it began. The same holds for what comes before a shown write in its stream.
  */
 export function contradiction(
   before: Blocks,
@@ -140,6 +142,11 @@ function impossible(
     if (write.kind === 'replace' && write !== head) return `op ${write.op} replaced what is shown before it`
     const later = order.slice(at + 1).find((other) => other.ended < write.begun)
     if (later) return `op ${later.op} had ended before op ${write.op} began, and is shown behind it`
+    const [previous, ...earlier] = beforeInStream(write, all)
+    if (!previous || order.slice(0, at).includes(previous) || removed.has(previous.op)) continue
+    const isReplaced = head && head.ended >= previous.begun
+    if (!isReplaced || [previous, ...earlier].some((one) => order.includes(one)))
+      return `op ${write.op} is shown without op ${previous.op} before it`
   }
   for (const write of all) {
     if (!write.acknowledged || write.ended >= from) continue
@@ -161,4 +168,10 @@ function impossible(
     if (earlier) return `op ${write.op} was acknowledged after op ${earlier.op} and isn't shown`
   }
   return undefined
+}
+
+/** What comes before a write in its stream, the last first. */
+function beforeInStream({ after }: Write, all: readonly Write[]): Write[] {
+  const previous = after === undefined ? undefined : all.find(({ op }) => op === after)
+  return previous ? [previous, ...beforeInStream(previous, all)] : []
 }
