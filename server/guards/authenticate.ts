@@ -155,12 +155,12 @@ function checkRights({ method, routeOptions }: FastifyRequest, { account, readOn
 
 /** The key of Basic (RFC 7617) or Bearer (RFC 6750) credentials. @throws ServerError `unauthorized` */
 function keyInHeader(header: string): string {
-  const [, scheme = '', token = ''] = /^(\S+)\s*(.*)$/.exec(header.trim()) ?? []
-  switch (scheme.toLowerCase()) {
+  const [scheme, ...token] = header.split(/\s+/)
+  switch (scheme!.toLowerCase()) {
     case 'bearer':
-      return token
+      return token.join(' ')
     case 'basic':
-      return userName(token)
+      return userName(token.join(' '))
     default:
       throw unauthorized('This needs an API key; the Authorization header is neither Basic nor Bearer.')
   }

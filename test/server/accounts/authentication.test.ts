@@ -40,6 +40,11 @@ describe('a request is let in', () => {
     expect((await get('/account', `Bearer ${key}`)).json().name).toBe('ada')
   })
 
+  it('with any blanks between the scheme and the key', async () => {
+    for (const given of [basic(key), `Bearer ${key}`])
+      expect((await get('/account', given.replace(' ', '   '))).statusCode).toBe(200)
+  })
+
   it('with the key in X-API-Key', async () => {
     expect((await at.app.inject({ url: '/account', headers: { 'x-api-key': key } })).statusCode).toBe(200)
   })
@@ -82,14 +87,18 @@ describe('401', () => {
     'Basic YWJj YWJj',
     'Basic =',
   ])('with the malformed header %j', async (header) => {
-    await refused('/datasets', header)
+    expect(await refused('/datasets', header)).toMatch(/^The Authorization header is malformed\./)
   })
-  it('with another scheme', async () => {
-    await refused('/datasets', `Digest ${key}`)
-    await refused(`/datasets?apiKey=${key}`, `Digest ${key}`)
+  it('with anything behind the credentials', async () => {
+    expect(await refused('/datasets', `${basic(key)} YWJj`)).toMatch(/malformed/)
+  })
+  it('with another scheme, or none', async () => {
+    for (const given of [`Digest ${key}`, key, ''])
+      for (const url of ['/datasets', `/datasets?apiKey=${key}`])
+        expect(await refused(url, given)).toMatch(/neither Basic nor Bearer/)
   })
   it('with a wrong Bearer token or X-API-Key', async () => {
-    await refused('/datasets', 'Bearer')
+    expect(await refused('/datasets', 'Bearer')).toMatch(/^The API key is not valid/)
     await refused(`/datasets?apiKey=${key}`, `Bearer ${generateKey()}`)
     const response = await at.app.inject({ url: '/datasets', headers: { 'x-api-key': generateKey() } })
     expect(response.statusCode).toBe(401)

@@ -30,7 +30,11 @@ describe("a change with a browser's own login", () => {
     ],
   ])('is refused to %s', async (_what, headers) => {
     const response = await rotate(at, headers as Record<string, string>)
-    expect([response.statusCode, response.json().code]).toEqual([403, 'cross_site'])
+    expect(response.statusCode).toBe(403)
+    expect(response.json()).toEqual({
+      error: expect.stringMatching(/^A page of another site sent this change,/),
+      code: 'cross_site',
+    })
     expect((await at.call(at.root, 'GET', '/account')).statusCode).toBe(200)
   })
 

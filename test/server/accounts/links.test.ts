@@ -181,7 +181,13 @@ test('a changed link, or one of another method, is refused', async () => {
 test('a link ends after its time', async () => {
   const url = await linkTo(`/datasets/${id}/data`)
   time += (LINK_SECONDS + 1) * 1000
-  expect((await at.call(undefined, 'GET', url)).statusCode).toBe(401)
+  const late = await at.call(undefined, 'GET', url)
+  // A browser would ask for a password.
+  expect([late.statusCode, late.headers['www-authenticate']]).toEqual([401, undefined])
+  expect(late.json()).toEqual({
+    error: expect.stringMatching(/^This link has expired/),
+    code: 'unauthorized',
+  })
 })
 
 test('a link lives as long as was asked, is listed with its last use, and ends when it is deleted', async () => {
