@@ -218,9 +218,9 @@ export function withSeconds(text: Sql): Sql {
 }
 
 export function convertedScalar(part: Sql, from: ValueType, to: ValueType, typeOf: SqlDialect['type']): Sql {
-  // DuckDB and Trino divide the digits by a power of ten, which is exact only for up to 15 digits and a scale of 22.
-  // Beyond these the value goes by way of text, which both read exactly.
-  const inexact = from.kind === 'decimal' && to.kind === 'double' && (from.precision > 15 || from.scale > 22)
+  // DuckDB and Trino divide the digits by a power of ten, which is exact only for up to 15 digits. Beyond these the
+  // value goes by way of text, which both read exactly.
+  const inexact = from.kind === 'decimal' && to.kind === 'double' && from.precision > 15
   const sql = cast(inexact ? cast(part, 'VARCHAR') : part, typeOf(to))
   // Dates reach more years than timestamps, so the cast can overflow.
   return from.kind === 'date' && to.kind !== 'date' ? fallible(sql) : sql

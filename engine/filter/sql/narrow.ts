@@ -216,6 +216,7 @@ export function byKey(a: Keyed, b: Keyed): number {
 /** Compares by code points. JavaScript's own comparison, by UTF-16 units, misplaces characters beyond U+FFFF. */
 function byCodePoints(a: string, b: string): number {
   let at = 0
-  while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++
+  // Beyond its end a text has NaN, which equals nothing.
+  while (a.charCodeAt(at) === b.charCodeAt(at)) at++
   return (a.codePointAt(at) ?? -1) - (b.codePointAt(at) ?? -1)
 }
