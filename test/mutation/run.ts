@@ -98,7 +98,8 @@ try {
     thresholds: { high: 90, low: 80, break: null },
   }).runMutationTest()
   const count = (...statuses: string[]) => mutants.filter(({ status }) => statuses.includes(status)).length
-  const noticed = count('Killed', 'Timeout')
+  // An error outside of tests is that of a hook, such as the start of a server.
+  const noticed = count('Killed', 'Timeout', 'RuntimeError')
   const all = noticed + count('Survived', 'NoCoverage')
   console.log(
     `${noticed} of ${all} changes were noticed (${Math.round((100 * noticed) / all)} %); seed ${seed}`,
