@@ -65,6 +65,7 @@ export interface ServiceParts {
   /** Replaced in tests. */
   readonly now?: () => Date
   readonly network?: Network
+  readonly patienceMs?: number
 }
 
 const UNWRITTEN_USAGE =
@@ -75,7 +76,7 @@ const UNWRITTEN_USAGE =
  * @throws ConfigError when an account has a plan that is not configured
  */
 export async function openServices(parts: ServiceParts): Promise<Services> {
-  const { connectors: given, warn = () => undefined, now, network, ...shared } = parts
+  const { connectors: given, warn = () => undefined, now, network, patienceMs, ...shared } = parts
   const { config, engine, version } = shared
   const { database } = engine
   await migrate(database, 'server', SERVER_STEPS)
@@ -116,7 +117,7 @@ export async function openServices(parts: ServiceParts): Promise<Services> {
     usage,
     userKeys,
     sources,
-    refresher: new Refresher({ ...refreshed, now: now ?? (() => new Date()), network, warn }),
+    refresher: new Refresher({ ...refreshed, now: now ?? (() => new Date()), network, patienceMs, warn }),
     exports,
     changeStreams: new ChangeStreams({ config, usage, lifecycle, metrics, downloads: exports.slots }),
     snapshots: new KeptSnapshots(),

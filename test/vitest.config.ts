@@ -62,8 +62,9 @@ export default defineConfig({
         new URL('../node_modules/.cache/parquetry/compiled', import.meta.url),
       ),
     },
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
+    // For what hangs: a machine with much other work takes ten times as long as an idle one.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     // A browser on a busy machine takes more than the second that polls wait by default.
     expect: { poll: { timeout: 10_000 } },
     coverage: {

@@ -49,7 +49,6 @@ import { fileOptions } from './wanted.ts'
 const POLL_MS = 10_000
 /** How long a process may hold a source. A process that still works on it extends the time before it ends. */
 const TAKEN_MS = 120_000
-/** How long a request waits for the first refresh. */
 const PATIENCE_MS = 10_000
 /** How many refreshes run at once in this process. */
 const AT_ONCE = 2
@@ -64,6 +63,8 @@ export interface RefresherParts extends CallerParts {
   readonly now: () => Date
   /** Replaced in tests. */
   readonly network?: Network | undefined
+  /** How long a request waits for the first refresh; ten seconds by default. */
+  readonly patienceMs?: number | undefined
   /** Called with failures, whose causes are told if they are internal. */
   readonly warn: (message: string, cause?: unknown) => void
 }
@@ -142,7 +143,8 @@ export class Refresher {
   /** The same, and waits for the first refresh, which goes on if it takes long. */
   async followNow(requested: SourceRequest, confirmed: boolean): Promise<void> {
     const { done } = await this.follow(requested, confirmed)
-    await Promise.race([done, delay(PATIENCE_MS, undefined, { ref: false })])
+    const { patienceMs = PATIENCE_MS } = this.#parts
+    await Promise.race([done, delay(patienceMs, undefined, { ref: false })])
   }
 
   /** Aborts the refreshes that run, so that another process can take their sources. */

@@ -131,6 +131,8 @@ export async function platform(
     connectors,
     version: '1.2.3',
     warn: (msg) => log.push({ level: 'warn', msg }),
+    // A machine with much other work takes longer than the ten seconds of users.
+    patienceMs: 60_000,
     ...(options.now && { now: options.now }),
     ...(options.network && { network: options.network }),
     ...(options.console !== undefined && { console: options.console }),
