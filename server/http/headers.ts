@@ -89,6 +89,11 @@ export function recordTag(...values: readonly unknown[]): string {
   return `"${hash('sha256', JSON.stringify(values), 'base64url').slice(0, 22)}"`
 }
 
+/** Whether `requireMatch` may refuse it. */
+export function isConditional({ headers }: FastifyRequest): boolean {
+  return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined
+}
+
 /**
  * Refuses a change if the record is no longer as the client saw it: `If-Match`, compared strongly (RFC 9110, 13.1.1), or
  * if it is there while `If-None-Match` says that it must not be.

@@ -14,7 +14,7 @@ import { identityOf } from '../../engine/snapshot.ts'
 import type { RepositoryAccess, Right } from '../accounts/access.ts'
 import type { Keep } from '../accounts/idempotency.ts'
 import { ServerError } from '../http/errors.ts'
-import { recordTag, requireMatch } from '../http/headers.ts'
+import { isConditional, recordTag, requireMatch } from '../http/headers.ts'
 import type { Permission } from '../records/index.ts'
 import type { FromSchema } from '../records/schema.ts'
 import type { Services } from '../services.ts'
@@ -103,6 +103,9 @@ interface Made {
   readonly edited?: EditedRows
 }
 
+/** What plans were found to allow: writes that are committed together have one content, and hold others up meanwhile. */
+const allowed = new WeakSet<Made>()
+
 /**
  * The dataset whose rows the account may change, and the owner of its repository, whose plan applies. `accept` is for the
  * transaction that makes the change: it checks `If-Match` and the plan, and keeps what is answered.
@@ -119,9 +122,11 @@ export async function rowsChange(request: FastifyRequest, services: Services) {
     /** @throws ServerError `changed_meanwhile`, `plan_limit` */
     accept:
       (keep: Keep) =>
-      async ({ edited, ...made }: Made, t: Handle): Promise<void> => {
-        requireRows(request, await dataset.record(t))
-        await plans.allowContent(owner, access.in(t), made, record.id)
+      async (content: Made, t: Handle): Promise<void> => {
+        const { edited, ...made } = content
+        if (isConditional(request)) requireRows(request, await dataset.record(t))
+        if (!allowed.has(content)) await plans.allowContent(owner, access.in(t), made, record.id)
+        allowed.add(content)
         await keep(t, async () => edited)
       },
   }
