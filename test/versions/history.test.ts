@@ -163,6 +163,29 @@ describe('the versions of a dataset', () => {
     }
   })
 
+  it('are kept by whole numbers, at least one of them and for at most 36,525 days', async () => {
+    await using place = await openWorkplace()
+    const { id } = await newDataset(place.engine)
+    for (const keep of [
+      { versions: 1, days: 0 },
+      { versions: 1_000, days: 36_525 },
+    ])
+      expect((await place.engine.updateDataset(id, { keep })).keep).toEqual(keep)
+    for (const keep of [
+      { versions: 0 },
+      { versions: 1.5 },
+      { versions: Number.NaN },
+      { days: -1 },
+      { days: 0.5 },
+      { days: 36_526 },
+    ])
+      await expect(place.engine.updateDataset(id, { keep }), JSON.stringify(keep)).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(/^keep says how many versions are kept, at least 1, and .* 36525/),
+      })
+    expect((await (await place.engine.dataset(id)).record()).keep).toEqual({ versions: 1_000, days: 36_525 })
+  })
+
   it('keep their rows and what made them when their parts are merged', async () => {
     await using place = await openWorkplace({ role: 'server' })
     const dataset = await newDataset(place.engine)
