@@ -185,12 +185,19 @@ describe('a pattern matches what it matches in ECMAScript', () => {
     '\\-',
     'x\\-y',
     '[\\-a]',
+    '[\\_\\--\\@]',
+    '\\\\\\-',
     'a\\ b',
     '\\_',
     '\\\\-',
   ])('a needless escape stands for its character: %s', async (pattern) => {
     const regex = new RegExp(pattern)
     expect(await matches(pattern)).toEqual(TEXTS.filter((text) => regex.test(text)))
+  })
+
+  test.each([...' !"#%&\',:;<=>@_`~'])('a backslash before %j is needless', (character) => {
+    const code = character.charCodeAt(0).toString(16).toUpperCase()
+    expect(translatePattern(`a\\${character}`)).toMatch(new RegExp(`^a\\\\x\\{${code}\\}`))
   })
 
   test('random patterns', async () => {

@@ -65,16 +65,32 @@ describe('forms', () => {
   })
 
   it.each([
-    ['an unknown type', { 'content-type': 'application/pdf' }],
-    ['a form without a boundary', { 'content-type': 'multipart/form-data' }],
-    ['another charset', { 'content-type': 'text/csv; charset=koi8-r' }],
-    ['csv without a header', { 'content-type': 'text/csv; header=absent' }],
-    ['another coding', { 'content-type': 'text/csv', 'content-encoding': 'br' }],
-    ['gzip around Parquet', { 'content-type': 'application/vnd.apache.parquet', 'content-encoding': 'gzip' }],
-  ])('%s is 415', async (_name, headers) => {
+    [
+      'an unknown type',
+      { 'content-type': 'application/pdf' },
+      /^The Content-Type application\/pdf is not supported; send uploads as text\/csv, .*, or as a form\.$/,
+    ],
+    ['a form without a boundary', { 'content-type': 'multipart/form-data' }, /has no boundary/],
+    [
+      'gzip around a form',
+      { 'content-type': 'multipart/form-data; boundary=x', 'content-encoding': 'gzip' },
+      /^multipart\/form-data is already compressed/,
+    ],
+    ['another charset', { 'content-type': 'text/csv; charset=koi8-r' }, /koi8-r/],
+    ['csv without a header', { 'content-type': 'text/csv; header=absent' }, /header=absent/],
+    ['another coding', { 'content-type': 'text/csv', 'content-encoding': 'br' }, /Content-Encoding br/],
+    [
+      'gzip around Parquet',
+      { 'content-type': 'application/vnd.apache.parquet', 'content-encoding': 'gzip' },
+      /^application\/vnd.apache.parquet is already compressed/,
+    ],
+  ])('%s is 415', async (_name, headers, message) => {
     const response = await send('PUT', NUMBERS, headers as Record<string, string>)
     expect(response.statusCode).toBe(415)
-    expect(response.json().code).toBe('unsupported_media_type')
+    expect(response.json()).toMatchObject({
+      error: expect.stringMatching(message),
+      code: 'unsupported_media_type',
+    })
   })
 
   it('csv without a header is answered with the option that reads it', async () => {
@@ -175,6 +191,8 @@ describe('what is wrong is said, and nothing is changed', () => {
     ],
     ['malformed JSON', 'PUT', 'application/json', '{"rows":[', 400, /the file ends/],
     ['JSON without rows', 'PUT', 'application/json', '{}', 400, /rows/],
+    ['JSON that is null', 'PUT', 'application/json', 'null', 400, /rows|object/],
+    ['JSON that is a text', 'PUT', 'application/json', '"series"', 400, /rows|object/],
     ['JSON that is a list', 'PUT', 'application/json', '[1]', 400, /rows|object/],
     ['no Parquet', 'PUT', 'application/vnd.apache.parquet', 'PAR0 nonsense', 400, /Parquet/i],
     [
