@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openEngine } from '../../../engine/index.ts'
+import { answerCache } from '../../../server/transfers/answers.ts'
 import { dataset, NO_LIMITS, type Platform, platform } from '../platform.ts'
 
 let at: Platform
@@ -173,6 +174,19 @@ it('answers give way to newer ones, and large ones are not kept', async () => {
   expect(small.services.exports.answers?.calculatedSize).toBeLessThanOrEqual(4_000)
   expect(kept(await ask('?$select=n&$top=0'))).toBe(false)
   expect([kept(await ask('')), kept(await ask(''))]).toEqual([false, false])
+})
+
+it('an answer takes the bytes of its body, two for each character of its name, and 512 for the rest', () => {
+  expect([answerCache(0), answerCache(511)]).toEqual([undefined, undefined])
+  const answers = answerCache(512)!
+  const answer = { etag: '"tag"', headers: {}, rows: 0, matches: undefined }
+  answers.set('', { ...answer, body: Buffer.alloc(0) })
+  expect(answers.calculatedSize).toBe(512)
+  const more = answerCache(2_000)!
+  more.set('a name', { ...answer, body: Buffer.alloc(100) })
+  expect(more.calculatedSize).toBe(512 + 12 + 100)
+  more.set('a large one', { ...answer, body: Buffer.alloc(2_000 - 512) })
+  expect([...more.keys()]).toEqual(['a name'])
 })
 
 it('an answer without all rows that were counted is not kept', async () => {
