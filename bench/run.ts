@@ -27,7 +27,7 @@ const HELP = `npm run bench                    all areas beside other tools, in 
 npm run bench -- --quick         the same in small, in about a minute
 npm run bench -- --only AREA     one of ${AREAS.join(', ')}
 npm run bench -- --json FILE     writes the figures; --svg FILE draws them
-npm run bench -- --peers         small reads beside DataPress and ROAPI (needs Linux and Python);
+npm run bench -- --peers         small reads beside DataPress, ROAPI and DuckDB's Quack (needs Linux and Python);
                                  with it, --beside DIR measures another checkout, too, and
                                  --keep DIR keeps tables and packages for the next run
 

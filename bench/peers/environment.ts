@@ -5,7 +5,13 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /** The peers' packages on PyPI, pinned so that figures can be reproduced. */
-export const VERSIONS = { 'datap-rs': '0.8.6', roapi: '0.12.7' } as const
+export const VERSIONS = {
+  'datap-rs': '0.8.6',
+  roapi: '0.12.7',
+  duckdb: '1.5.5',
+  duckdb_extension_httpfs: '1.5.5',
+  duckdb_extension_quack: '1.5.5',
+} as const
 export type Package = keyof typeof VERSIONS
 
 /** A folder with Python programs, and the reason for each package that couldn't be installed. */

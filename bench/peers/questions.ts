@@ -37,14 +37,14 @@ export function questions(rows: number, etags: Readonly<Record<string, string>>)
   const point = (value: (n: number) => number): Question['asks'] => ({
     ours: (n) => [ours({ $filter: `l_orderkey eq ${value(n)}`, $top: 5 })],
     datapress: (n) => [query({ predicates: [equals('l_orderkey', value(n))], page_size: 5 })],
-    roapi: (n) => [sql(`SELECT * FROM lineitem WHERE l_orderkey = ${value(n)} LIMIT 5`)],
+    ...inSql((n) => [`SELECT * FROM lineitem WHERE l_orderkey = ${value(n)} LIMIT 5`]),
   })
   const window = (from: number): Question['asks'] => {
     const page = (n: number) => from / 100 + (n % 1_000)
     return {
       ours: (n) => [ours({ $skip: page(n) * 100, $top: 100 })],
       datapress: (n) => [query({ page: page(n) + 1, page_size: 100 })],
-      roapi: (n) => [sql(`SELECT * FROM lineitem LIMIT 100 OFFSET ${page(n) * 100}`)],
+      ...inSql((n) => [`SELECT * FROM lineitem LIMIT 100 OFFSET ${page(n) * 100}`]),
     }
   }
   return [
@@ -60,10 +60,10 @@ export function questions(rows: number, etags: Readonly<Record<string, string>>)
           query({ predicates: [equals('l_partkey', part(n))], page_size: 5 }),
           post('/count', { predicates: [equals('l_partkey', part(n))] }),
         ],
-        roapi: (n) => [
-          sql(`SELECT * FROM lineitem WHERE l_partkey = ${part(n)} LIMIT 5`),
-          sql(`SELECT count(*) FROM lineitem WHERE l_partkey = ${part(n)}`),
-        ],
+        ...inSql((n) => [
+          `SELECT * FROM lineitem WHERE l_partkey = ${part(n)} LIMIT 5`,
+          `SELECT count(*) FROM lineitem WHERE l_partkey = ${part(n)}`,
+        ]),
       },
     },
     {
@@ -74,7 +74,7 @@ export function questions(rows: number, etags: Readonly<Record<string, string>>)
       asks: {
         ours: () => [signed(`/datasets/${IDS.tiny}/data?$format=json`)],
         datapress: () => [{ ...query({ page_size: 5 }), path: '/api/v1/datasets/tiny/query' }],
-        roapi: () => [sql('SELECT * FROM tiny')],
+        ...inSql(() => ['SELECT * FROM tiny']),
       },
     },
     { name: '$top=100, $skip varies from 0 on', batch: 40, rows: 100, asks: window(0) },
@@ -92,9 +92,9 @@ export function questions(rows: number, etags: Readonly<Record<string, string>>)
             page_size: 10,
           }),
         ],
-        roapi: (n) => [
-          sql(`SELECT * FROM lineitem ORDER BY l_extendedprice DESC LIMIT 10 OFFSET ${(n % 100) * 10}`),
-        ],
+        ...inSql((n) => [
+          `SELECT * FROM lineitem ORDER BY l_extendedprice DESC LIMIT 10 OFFSET ${(n % 100) * 10}`,
+        ]),
       },
     },
     {
@@ -111,6 +111,8 @@ export function questions(rows: number, etags: Readonly<Record<string, string>>)
         ours: () => [ours({ $format: 'arrow', $top: million })],
         datapress: () => [query({ page_size: million }, { accept: ARROW })],
         roapi: () => [sql(`SELECT * FROM lineitem LIMIT ${million}`, { accept: ARROW })],
+        // In the form of DuckDB, which is near Arrow's.
+        quack: () => [{ ...quack(`SELECT * FROM lineitem LIMIT ${million}`), path: '/count' }],
       },
     },
     {
@@ -162,6 +164,15 @@ function post(path: string, body: object, headers: Record<string, string> = {}):
 
 function equals(col: string, val: number): object {
   return { col, op: 'eq', val }
+}
+
+/** The same statements for all who are asked in SQL. */
+function inSql(texts: (n: number) => readonly string[]): Question['asks'] {
+  return { roapi: (n) => texts(n).map((text) => sql(text)), quack: (n) => texts(n).map(quack) }
+}
+
+function quack(text: string): Ask {
+  return { method: 'POST', path: '/', body: text }
 }
 
 function sql(text: string, headers: Record<string, string> = {}): Ask {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Ask, ask } from './ask.ts'
 
 /** The query language of a server; each question is written in all of them. */
-export type Dialect = 'ours' | 'datapress' | 'roapi'
+export type Dialect = 'ours' | 'datapress' | 'roapi' | 'quack'
 
 /** A running server that has the tables, in a process of its own. */
 export interface Server extends AsyncDisposable {

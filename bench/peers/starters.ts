@@ -54,6 +54,12 @@ export function starters(
       }
       return { name, dialect: 'roapi', missing: missing.roapi, start }
     }),
+    {
+      name: 'Quack',
+      dialect: 'quack',
+      missing: missing.duckdb ?? missing.duckdb_extension_httpfs ?? missing.duckdb_extension_quack,
+      start: () => startQuack(folder, tables, environment.program('python')),
+    },
   ]
 }
 
@@ -81,6 +87,24 @@ function roapi(port: number, tables: Tables, memory: boolean): string {
     addr: { http: `127.0.0.1:${port}`, postgres: '127.0.0.1:0', flight_sql: '127.0.0.1:0' },
     tables: Object.entries(tables).map(([name, uri]) => ({ name, uri, option })),
   })
+}
+
+/** The server, whose processor time counts, and a client that asks it what it is asked over HTTP. */
+async function startQuack(folder: string, tables: Tables, python: string): Promise<Server> {
+  const program = join(import.meta.dirname, 'quack.py')
+  const [port, quack] = [await freePort(), await freePort()]
+  const files = Object.entries(tables).map(([name, file]) => `${name}=${file}`)
+  const serving = [program, 'serve', String(quack), join(folder, 'quack.duckdb'), ...files]
+  const server = await startPeer('Quack', 'quack', port, python, serving)
+  const asking = [program, 'ask', String(port), String(quack)]
+  const client = await startPeer('its client', 'quack', port, python, asking)
+  return {
+    ...server,
+    async [Symbol.asyncDispose]() {
+      await client[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    },
+  }
 }
 
 /** Starts a peer without waiting until it answers; `firstAnswer` does that. */
