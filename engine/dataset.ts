@@ -7,7 +7,6 @@ import { type EditedFilter, type NewValues, planEdit } from './changes/edit.ts'
 import { Revisions, type SeriesColumns } from './changes/revisions.ts'
 import { planUndo } from './changes/undo.ts'
 import { EngineError } from './errors.ts'
-import { inLibraryWords } from './library-words.ts'
 import { type OptionsOf, VERSION } from './options.ts'
 import type { QueryOptions } from './plan/plan.ts'
 import { type Query, queryKey } from './query.ts'
@@ -212,17 +211,17 @@ export class Dataset implements Queryable {
 
   /** Replaces all rows by those of an upload, entirely or not at all; running queries keep the old rows. */
   replace(upload: Upload): Promise<WrittenRecord> {
-    return inLibraryWords(this.#context.store.writer.write(this.id, upload, 'replace'))
+    return this.#context.store.writer.write(this.id, upload, 'replace')
   }
 
   /** Adds the rows of an upload after the existing rows, entirely or not at all. */
   append(upload: Upload): Promise<WrittenRecord> {
-    return inLibraryWords(this.#context.store.writer.write(this.id, upload, 'append'))
+    return this.#context.store.writer.write(this.id, upload, 'append')
   }
 
   /** Adds the rows of an upload; they take the place of rows with the same key. */
   upsert(upload: Upload): Promise<WrittenRecord> {
-    return inLibraryWords(this.#context.store.writer.write(this.id, upload, 'upsert'))
+    return this.#context.store.writer.write(this.id, upload, 'upsert')
   }
 
   /**
@@ -241,16 +240,12 @@ export class Dataset implements Queryable {
    * @throws EngineError what is wrong with the filter
    */
   deleteRows(rows: EditedFilter, options: WriteOptions = {}): Promise<EditedRows> {
-    return inLibraryWords(
-      this.#context.store.writer.edit(this.id, (version) => planEdit(version, rows), options),
-    )
+    return this.#context.store.writer.edit(this.id, (version) => planEdit(version, rows), options)
   }
 
   /** Sets columns of the rows that match a filter. @throws EngineError what is wrong with the filter or a value */
   editRows(rows: EditedFilter, values: NewValues, options: WriteOptions = {}): Promise<EditedRows> {
-    return inLibraryWords(
-      this.#context.store.writer.edit(this.id, (version) => planEdit(version, rows, values), options),
-    )
+    return this.#context.store.writer.edit(this.id, (version) => planEdit(version, rows, values), options)
   }
 
   /**

@@ -20,7 +20,6 @@ import { EngineError } from './errors.ts'
 import { type EventKind, Events } from './events.ts'
 import { type Executor, type ExecutorStats, openExecutor } from './export/index.ts'
 import { IcebergTables } from './iceberg/tables.ts'
-import { inLibraryWords } from './library-words.ts'
 import { ShownFiles } from './parquet/shown-file.ts'
 import { Counts } from './plan/counts.ts'
 import { Preview } from './preview.ts'
@@ -266,8 +265,8 @@ export class Engine implements AsyncDisposable {
    * are, and its rows, until it is disposed.
    */
   async preview(upload: Upload, options: PreviewOptions = {}, dataset?: Dataset): Promise<Preview> {
-    const read = await inLibraryWords(this.#store.writer.preview(upload, options, dataset?.id))
-    return new Preview(read, this.#context)
+    const read = await this.#store.writer.preview(upload, options, dataset?.id)
+    return new Preview(read, this.#context, upload.words)
   }
 
   /** Reads every part and compares it with the catalog. */

@@ -1,3 +1,5 @@
+import { libraryWords } from './library-words.ts'
+
 /**
  * Every error that the engine raises on purpose: its stable code, and when it happens. The sentence that a user reads
  * is written where the error is thrown, because only that place knows the details.
@@ -105,79 +107,107 @@ export function errorFields(details: object | undefined): ErrorFields {
 const MARKED = /\u0001([^\u0001\u0002]*)\u0002/g
 
 /**
- * Marks a part of a message as an option, as in a query string. HTTP shows it as it is; others, such as the command, name
- * options in their own way, and find it in `hints`.
+ * Marks a part of a text as an option, as in a query string, with a value or without. HTTP shows it as it is; the library
+ * and the command name options in their own way, and so do clients, which find it in `hints`.
  */
 export function hint(option: string): string {
   return `\u0001${option}\u0002`
 }
 
-export const unmarked = (text: string) => text.replaceAll(MARKED, '$1')
-
 /** The options that `hint` has marked in a message. */
 export const hintsIn = (marked: string) => Array.from(marked.matchAll(MARKED), ([, option]) => option!)
 
-/** A message with each of its `hints` in other words. */
-export function withHints(
-  message: string,
-  hints: readonly string[] = [],
-  write: (hint: string) => string,
-): string {
+/** A message from elsewhere with each of its `hints` in other words. */
+export function withHints(message: string, hints: readonly string[] = [], words: Words): string {
   let [before, after] = ['', message]
   for (const one of hints) {
     const at = after.indexOf(one)
     if (at < 0) continue
-    before += after.slice(0, at) + write(one)
+    before += after.slice(0, at) + words(one)
     after = after.slice(at + one.length)
   }
   return before + after
 }
 
-/** The message of an error with its options marked again, for where text alone is kept. */
-export function markedMessage({ httpMessage, details }: EngineError): string {
-  return withHints(httpMessage, details?.hints, hint)
+/** What an error says. */
+export interface Said {
+  readonly message: string
+  readonly details?: Readonly<ErrorFields> | undefined
 }
 
-/** An error with a stable code. `message` is a sentence for the user; `cause` is for the log alone. */
+/** What is wrong with one thing of several, as in the details of an error. */
+interface Fault {
+  readonly error: string
+}
+
+/** How options of a query string are named, each with a value or without. */
+export type Words = (option: string) => string
+
+/** HTTP shows options as they are. */
+export const httpWords: Words = (option) => option
+
+/** A text with the options that `hint` has marked in other words. */
+export function inWords(marked: string, words: Words): string {
+  return marked.replaceAll(MARKED, (_, option: string) => words(option))
+}
+
+/** Warnings in these words, and the options that they name. */
+export function warningsIn(marked: readonly string[], words: Words = libraryWords) {
+  const hints = marked.flatMap(hintsIn)
+  return { warnings: marked.map((one) => inWords(one, words)), ...(hints.length > 0 && { hints }) }
+}
+
+function saidInWords({ message, details }: Said, words: Words): Said {
+  const hints = hintsIn(message)
+  const { problem, errors } = (details ?? {}) as { readonly problem?: string; readonly errors?: Fault[] }
+  if (hints.length === 0 && errors === undefined) return { message, details }
+  const faultInWords = (fault: Fault) => {
+    const named = hintsIn(fault.error)
+    return { ...fault, error: inWords(fault.error, words), ...(named.length > 0 && { hints: named }) }
+  }
+  return {
+    message: inWords(message, words),
+    details: {
+      ...details,
+      ...(problem !== undefined && { problem: inWords(problem, words) }),
+      ...(errors && { errors: errors.map(faultInWords) }),
+      ...(hints.length > 0 && { hints }),
+    },
+  }
+}
+
+/**
+ * An error with a stable code. `message` is a sentence for the user, which names options as the library has them; `cause`
+ * is for the log alone.
+ */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
   readonly code: ErrorCode
   readonly details: Readonly<ErrorFields & Record<string, unknown>> | undefined
-  #httpMessage: string
+  readonly #marked: Said
 
-  /** @param message may have options that `hint` has marked, as may `problem` */
+  /** @param message may have options that `hint` has marked, as may `problem` and the `error` of each of the `errors` */
   constructor(
     code: ErrorCode,
     message: string,
     options: { cause?: unknown; details?: Readonly<ErrorFields & Record<string, unknown>> | undefined } = {},
   ) {
     const { cause, details } = options
-    super(unmarked(message), cause === undefined ? undefined : { cause })
-    this.#httpMessage = this.message
+    const said = saidInWords({ message, details }, libraryWords)
+    super(said.message, cause === undefined ? undefined : { cause })
     this.code = code
-    const hints = hintsIn(message)
-    const problem = details?.problem
-    this.details =
-      hints.length === 0
-        ? details
-        : {
-            ...details,
-            ...(problem !== undefined && { problem: unmarked(problem) }),
-            hints: [...(details?.hints ?? []), ...hints],
-          }
+    this.details = said.details
+    this.#marked = { message, details }
   }
 
-  /** The message with its options as in a query string, as `details.hints` lists them. */
-  get httpMessage(): string {
-    return this.#httpMessage
+  /** What it says with its options marked, for errors that are made of it. */
+  get marked(): Said {
+    return this.#marked
   }
 
-  /** The same error, whose message has each of its `hints` in other words. */
-  inWords(write: (hint: string) => string): EngineError {
-    const { code, cause, details } = this
-    const error = new EngineError(code, withHints(this.message, details?.hints, write), { cause, details })
-    error.#httpMessage = this.#httpMessage
-    return error
+  /** What it says with options in other words. */
+  inWords(words: Words): Said {
+    return saidInWords(this.#marked, words)
   }
 }
 

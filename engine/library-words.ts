@@ -1,28 +1,45 @@
-import { EngineError } from './errors.ts'
-import { ADDING, fromHttp, QUERY, READING, UPLOADING } from './options.ts'
+import {
+  ADDING,
+  CHANGE,
+  DIALECT,
+  fromHttp,
+  type OptionTable,
+  OTHER_FORMATS,
+  QUERY,
+  READING,
+  UPLOADING,
+  VERSION,
+} from './options.ts'
 
-/** What settles as a call does. Where it fails, the message names options as the library has them. */
-export async function inLibraryWords<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call
-  } catch (error) {
-    throw error instanceof EngineError && error.details?.hints ? error.inWords(libraryWords) : error
-  }
-}
+const isOfCall = ([name]: [string, unknown]) => !(name in READING || name === 'columns' || name === 'mode')
 
-/** Options of a query string as a program writes them: `{ delimiter: ';' }`, `addColumns: true`. */
-function libraryWords(query: string): string {
-  const given = Object.fromEntries(new URLSearchParams(query))
-  const { columns, mode, ...others } = given
-  const reading = fieldsOf(fromHttp(others, READING))
-  const { filter, on, ...upload } = fromHttp(others, { ...UPLOADING, ...ADDING, filter: QUERY.filter })
-  const call = Object.entries({ filter, on, ...upload }).filter(([name]) => !(name in READING))
+/** Where calls have options: next to the others, or in an object within them. */
+const PLACES: readonly (readonly [table: OptionTable, fields: (fields: string) => string, name: string])[] = [
+  [{ ...QUERY, ...VERSION, ...OTHER_FORMATS, ...CHANGE }, (fields) => fields, ''],
+  [Object.fromEntries(Object.entries({ ...UPLOADING, ...ADDING }).filter(isOfCall)), (fields) => fields, ''],
+  [DIALECT, (fields) => `dialect: { ${fields} }`, 'dialect.'],
+  [READING, (fields) => `{ ${fields} }`, ''],
+]
+
+/** Options of a query string as a program writes them: `{ delimiter: ';' }`, `addColumns: true`; without `=`, their name. */
+export function libraryWords(query: string): string {
+  if (!query.includes('=')) return nameOf(query)
+  const { columns, mode, ...others } = Object.fromEntries(new URLSearchParams(query))
   return [
     ...(columns === undefined ? [] : [`${columns}Columns: true`]),
     ...(mode === undefined ? [] : [`dataset.${mode}`]),
-    ...fieldsOf(Object.fromEntries(call)),
-    ...(reading.length === 0 ? [] : [`{ ${reading.join(', ')} }`]),
+    ...PLACES.flatMap(([table, place]) => {
+      const fields = fieldsOf(fromHttp(others, table))
+      return fields.length === 0 ? [] : place(fields.join(', '))
+    }),
   ].join(', ')
+}
+
+function nameOf(http: string): string {
+  const names = PLACES.flatMap(([table, _, place]) =>
+    Object.entries(table).flatMap(([name, option]) => (option.http === http ? place + name : [])),
+  )
+  return names[0] ?? http
 }
 
 /** Fields as they are written in an object. One without a value is for the reader to fill in. */

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { unmarked } from './errors.ts'
+import { type Words, warningsIn } from './errors.ts'
 import { type Contents, contentsOf } from './ingest/contents.ts'
 import type { Choice, IngestResult, UploadOptions } from './ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from './ingest/text/errors.ts'
@@ -22,6 +22,8 @@ export class Preview implements Queryable, AsyncDisposable {
   readonly contents: Contents
   /** What may be wrong with values that could be read, as sentences. */
   readonly warnings: readonly string[]
+  /** The options that the warnings name, in their order, as in a query string. */
+  readonly hints: readonly string[] | undefined
   readonly #file: string
   readonly #context: QueryContext
 
@@ -35,17 +37,20 @@ export class Preview implements Queryable, AsyncDisposable {
       rawBytes,
       options,
       why,
-      warnings,
+      warnings = [],
       ...contents
     }: IngestResult & { readonly file: string },
     context: Pick<QueryContext, 'executor' | 'counts'>,
+    words?: Words,
   ) {
     this.columns = explainedColumns(columns, reasons)
     this.rowCount = rows
     this.options = options
     this.why = why
     this.contents = contentsOf(contents)
-    this.warnings = warnings?.map(unmarked) ?? []
+    const worded = warningsIn(warnings, words)
+    this.warnings = worded.warnings
+    this.hints = worded.hints
     this.#file = file
     this.#context = {
       executor: context.executor,

@@ -1,4 +1,7 @@
+import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { RecordBatch } from 'apache-arrow'
+import { invalidOption, type Words } from './errors.ts'
 import { type ByteStream, guarded } from './export/byte-stream.ts'
 import { choose, strategyText } from './export/choose.ts'
 import { nothingIn } from './export/encode.ts'
@@ -163,12 +166,16 @@ export class Query implements Disposable {
     })
   }
 
-  /** Writes a file, which appears under its name only when it is whole. */
+  /**
+   * Writes a file, which appears under its name only when it is whole.
+   * @throws EngineError as `bytes` does, and `invalid_option` if there is no such folder
+   */
   async toFile(
     path: string,
     format: Format,
     options: RunOptions & EncodeOptions = {},
   ): Promise<{ rows: number; bytes: number }> {
+    await requireFolder(dirname(path))
     await using stream = await this.bytes(format, options)
     const bytes = await writeWhole(path, stream, (piece) => stream.recycle(piece))
     return { rows: stream.rows(), bytes }
@@ -195,8 +202,14 @@ export class Query implements Disposable {
     )
   }
 
-  /** Runs the query without giving its rows, and tells what was read and what each step took. */
-  async analyse(format: Format = 'csv', options: RunOptions = {}): Promise<Explanation> {
+  /**
+   * Runs the query without giving its rows, and tells what was read and what each step took.
+   * @param words how the verdict names options of a query string; by default as options are written here
+   */
+  async analyse(
+    format: Format = 'csv',
+    { words, ...options }: RunOptions & { readonly words?: Words } = {},
+  ): Promise<Explanation> {
     const chosen = strategyText(this.#runs.choose(format))
     const strategy = choose(this.plan, 'rows')
     const columns = this.plan.columns.map(({ name, type }) => ({ name, type }))
@@ -204,7 +217,7 @@ export class Query implements Disposable {
     return this.#runs.run({ ...strategy, remote: false }, options, async (run) => {
       using _ = run.reading
       const { refresh } = this.#context
-      const told = await analyse(run, format, chosen, this.#runs.remote?.explain())
+      const told = await analyse(run, format, chosen, this.#runs.remote?.explain(), words)
       return { ...told, columns, ...(refresh && { refresh }) }
     })
   }
@@ -213,6 +226,13 @@ export class Query implements Disposable {
   [Symbol.dispose](): void {
     this.#context.release?.()
   }
+}
+
+async function requireFolder(path: string): Promise<void> {
+  const isFolder = await stat(path)
+    .then((found) => found.isDirectory())
+    .catch(() => false)
+  if (!isFolder) throw invalidOption(`There is no folder ${JSON.stringify(path)}.`)
 }
 
 /** @param metadata what is written down about the dataset; what is about columns belongs to the version */

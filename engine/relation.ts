@@ -7,6 +7,7 @@ import { Reading } from './reading/reading.ts'
 import type { QueryContext } from './reading/runs.ts'
 import type { Queryable } from './snapshot.ts'
 import type { Column } from './types/index.ts'
+import { counted } from './util/counted.ts'
 
 /** A value of a row in memory, as in uploads of JSON: dates and times are ISO text, bytes may also be base64. */
 export type Cell = string | number | bigint | boolean | Uint8Array | null
@@ -51,7 +52,7 @@ function rowOf(row: readonly Cell[], columns: readonly Column[], number: number)
     throw badRow(number, ' is no list of values in the order of the columns.')
   }
   if (row.length !== columns.length) {
-    throw badRow(number, ` has ${row.length} values for ${columns.length} columns.`)
+    throw badRow(number, ` has ${counted(row.length, 'value')} for ${counted(columns.length, 'column')}.`)
   }
   return columns.map((column, index) => textOf(row[index], column, number))
 }

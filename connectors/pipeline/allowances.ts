@@ -147,7 +147,7 @@ export class Allowance {
     const limit =
       pause !== undefined || spent === undefined
         ? `The request limit of ${name} has been reached`
-        : `The limit of ${name}, ${spent.limit.requests} requests ${durationText(spent.limit.perSeconds)}, has been reached`
+        : `The limit of ${name}, ${requestsText(spent.limit.requests)} ${durationText(spent.limit.perSeconds)}, has been reached`
     return new ConnectorError('provider_limit', `${limit}. ${until}.`, {
       provider: slug,
       retryAfter,
@@ -163,6 +163,8 @@ export function fingerprint(key: string): string {
 
 const rate = (window: SlidingWindow) => window.limit.requests / window.limit.perSeconds
 const span = (window: SlidingWindow) => window.limit.perSeconds
+
+const requestsText = (count: number) => (count === 1 ? '1 request' : `${count} requests`)
 
 function durationText(seconds: number): string {
   const units = { 1: 'a second', 60: 'a minute', 3600: 'an hour', 86400: 'a day' }

@@ -1,4 +1,4 @@
-import { EngineError, invalidOption } from '../errors.ts'
+import { EngineError, hint, invalidOption } from '../errors.ts'
 import type { Handle, SqlValue } from './database.ts'
 import type { Keep, Operation, Part } from './records.ts'
 
@@ -230,7 +230,7 @@ function momentOf(text: string): number {
   const exists = date !== undefined && new Date(Date.parse(date)).toJSON()?.startsWith(date)
   if (exists && !Number.isNaN(time)) return clock === undefined ? time + DAY_MS - 1 : time
   throw invalidOption(
-    `asOf is a date or a date-time, as 2024-01-31 or 2024-01-31T12:00:00Z; it is ${JSON.stringify(text)}.`,
+    `${hint('asOf')} is a date or a date-time, as 2024-01-31 or 2024-01-31T12:00:00Z; it is ${JSON.stringify(text)}.`,
   )
 }
 

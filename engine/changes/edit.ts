@@ -26,7 +26,7 @@ export function planEdit(
 ): EditPlan {
   if (filter === undefined) {
     throw invalidOption(
-      `$filter is missing: it says which rows change. For all rows, write ${hint('$filter=true')}.`,
+      `${hint('$filter')} is missing: it says which rows change. For all rows, write ${hint('$filter=true')}.`,
       '$filter',
     )
   }
@@ -101,7 +101,8 @@ function literalSql(value: Cell, column: Column, building: Building): string {
     return text === null ? 'NULL' : inlineValue(column.type, building.parameter(text))
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
-    const { problem = error.message, value: text } = error.details ?? {}
+    const { message, details } = error.marked
+    const { problem = message, value: text } = details ?? {}
     throw new EngineError('invalid_option', `Column ${JSON.stringify(column.name)}: ${problem}`, {
       details: { column: column.name, ...(text !== undefined && { value: text }) },
     })

@@ -96,8 +96,12 @@ class ChangedRows {
       const error = `The row with ${value} was changed again after version ${number}.`
       return new EngineError('rows_changed', error, { details: { value } })
     })
-    const message = `${errors[0]!.message} Undo the later change first, or edit the rows.`
-    throw withDetails(errors[0]!, { columns: key, errors: errors.flatMap(faultsOf) }, message)
+    const message = `${errors[0]!.marked.message} Undo the later change first, or edit the rows.`
+    throw withDetails(
+      errors[0]!,
+      { columns: key, errors: errors.flatMap(({ marked }) => faultsOf(marked)) },
+      message,
+    )
   }
 
   #input({ sql, rows }: Found, where: string) {

@@ -84,7 +84,7 @@ async function withAutoHint(
     return withDetails(
       error,
       {},
-      `${error.message} ${hint('dialect=auto')} would read the file (${hint(further)}).`,
+      `${error.marked.message} ${hint('dialect=auto')} would read the file (${hint(further)}).`,
     )
   } catch {
     return error

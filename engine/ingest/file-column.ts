@@ -19,7 +19,10 @@ export async function withFileColumn(
   read: (request: ReadRequest) => Promise<IngestResult>,
 ): Promise<IngestResult> {
   if (fileName === undefined) {
-    throw invalidOption(`fileColumn needs the name of the file: ${hint('fileName=jan.csv')}.`, 'fileName')
+    throw invalidOption(
+      `${hint('fileColumn')} needs the name of the file: ${hint('fileName=jan.csv')}.`,
+      'fileName',
+    )
   }
   const { existing = [], declared = [], key = [], target } = request
   const { nullable, type: _, source: _source, ...words } = targetOf(request, name)

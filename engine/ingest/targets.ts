@@ -186,7 +186,7 @@ export function checkNames(names: readonly string[]): void {
   try {
     checkColumns(names.map((name) => ({ name, type: 'string' })))
   } catch (error) {
-    throw error instanceof EngineError ? malformed(error.message) : error
+    throw error instanceof EngineError ? malformed(error.marked.message) : error
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { invalidOption } from '../errors.ts'
+import { hint, invalidOption } from '../errors.ts'
 import {
   Aliases,
   Building,
@@ -304,11 +304,13 @@ function checkSelection(select: QueryOptions['select'], columns: readonly SqlCol
   if (select === undefined) return columns
   const names = typeof select === 'string' ? parseSelect(select, columns) : select
   // For a dataset without columns, `*` names none, which is no mistake.
-  if (names.length === 0 && columns.length > 0) throw invalidOption('$select names no column.', '$select')
+  if (names.length === 0 && columns.length > 0)
+    throw invalidOption(`${hint('$select')} names no column.`, '$select')
   const selected = lookUp('Select', names, columns)
   const seen = new Set<string>()
   for (const name of names) {
-    if (seen.has(name)) throw invalidOption(`$select names column ${JSON.stringify(name)} twice.`, '$select')
+    if (seen.has(name))
+      throw invalidOption(`${hint('$select')} names column ${JSON.stringify(name)} twice.`, '$select')
     seen.add(name)
   }
   return selected

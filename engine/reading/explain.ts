@@ -1,4 +1,6 @@
+import { hint, inWords, type Words } from '../errors.ts'
 import { compileFilter, type Expression, type SqlColumn } from '../filter/index.ts'
+import { libraryWords } from '../library-words.ts'
 import { elementsOf, FIELD, groupsOf, numberOf } from '../parquet/footer.ts'
 import { footerOf } from '../parquet/parquet-file.ts'
 import { groupStatistics } from '../parquet/statistics.ts'
@@ -106,7 +108,11 @@ const WORK: readonly {
   readonly advice: string | ((explained: Explained, plan: Plan) => string)
 }[] = [
   { steps: /SCAN|READ/, what: 'Reading', advice: readingAdvice },
-  { steps: /ORDER|TOP_N|WINDOW/, what: 'Sorting', advice: 'With $top, only the first rows are kept.' },
+  {
+    steps: /ORDER|TOP_N|WINDOW/,
+    what: 'Sorting',
+    advice: `With ${hint('$top')}, only the first rows are kept.`,
+  },
   {
     steps: /GROUP|AGGREGATE/,
     what: 'Grouping',
@@ -137,7 +143,7 @@ function readingAdvice({ rowGroups }: Explained, { scan, filter, pruning, reads,
       : 'Name only the columns that you need, and compare the column by which the rows are sorted.'
   }
   if (!filter || reads.counted.length === 0)
-    return 'No filter leaves out rows before they are read; $select leaves out columns.'
+    return `No filter leaves out rows before they are read; ${hint('$select')} leaves out columns.`
   if (!pruning || !canPrune(pruning)) {
     return (
       'The filter calculates with values, as contains() and month() do, so statistics rule out nothing. ' +
@@ -175,12 +181,13 @@ export async function analyse(
   format: Format,
   strategy: string,
   remote: string | undefined,
+  words: Words = libraryWords,
 ): Promise<Omit<Explanation, 'columns'>> {
   const { plan } = run
   const { tableSteps, ...profile } = await profileOfRun(run)
   const parts = partsOf(plan)
   const rowGroups = parts?.byRanges === 0 ? await rowGroupsOf(plan, tableSteps) : null
-  const verdict = verdictOf({ ...profile, rowGroups }, plan, format)
+  const verdict = inWords(verdictOf({ ...profile, rowGroups }, plan, format), words)
   const where =
     remote ?? (plan.scan.kind === 'query' ? 'DuckDB, in a process of its own.' : 'DuckDB, in the server.')
   return { verdict, where, strategy, parts, rowGroups, ...profile }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { EngineError, invalidOption } from '../errors.ts'
+import { counted } from '../util/counted.ts'
 import { splitS3 } from './objects/address.ts'
 
 /** Where things lie in a data directory. */
@@ -73,7 +74,7 @@ export function refuseMoved(layout: Layout): void {
 export function catalogLost(layout: Layout): EngineError {
   return new EngineError(
     'storage_damaged',
-    `The catalog ${layout.catalog} is missing or empty, but ${layout.parts} holds ${partFiles(layout).length} parts. ` +
+    `The catalog ${layout.catalog} is missing or empty, but ${layout.parts} holds ${counted(partFiles(layout).length, 'part')}. ` +
       'Restore the data directory from a backup, or start empty with --new; the present files are then set aside.',
   )
 }

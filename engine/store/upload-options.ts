@@ -85,6 +85,6 @@ export async function readAsBefore<T>(
     const texts = optionTexts(pinned, READING)
     if (!isOfFile || options === upload.options || Object.keys(texts).length === 0) throw error
     const reading = `The file was read as the last upload was, with ${hint(String(new URLSearchParams(texts)))}; name other options, or ${hint('dialect=auto')} or ${hint('dialect=standard')}.`
-    throw withDetails(error, { options }, `${error.message} ${reading}`)
+    throw withDetails(error, { options }, `${error.marked.message} ${reading}`)
   }
 }

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import type { Handle } from '../catalog/database.ts'
 import type { Authorship } from '../catalog/history.ts'
 import type { DatasetRecord, Version } from '../catalog/records.ts'
-import { hint, invalidOption } from '../errors.ts'
+import { hint, invalidOption, type Words } from '../errors.ts'
 import { checkUploadOptions, type UploadFormat, type UploadOptions } from '../ingest/request.ts'
 import type { Names } from '../options.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
@@ -69,6 +69,8 @@ export interface Upload extends WriteOptions {
   /** Whether it gets a version of its own: for whoever accepts only what follows a certain one. */
   readonly alone?: boolean
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
+  /** How warnings name options of a query string, such as `footer=2`; by default as options are written here. */
+  readonly words?: Words
 }
 
 export interface DeclareOptions extends Authorship {
@@ -167,6 +169,7 @@ const KNOWN: Names<Upload> = {
   fileName: true,
   signal: true,
   onProgress: true,
+  words: true,
   accept: true,
   isRefresh: true,
   alone: true,
@@ -186,18 +189,21 @@ export function checkUpload(upload: Upload, mode: WriteMode): void {
   requireKnown(upload, KNOWN)
   if (upload.replaceColumns && mode !== 'replace')
     throw invalidOption(
-      `columns=replace is not for an append or upsert; ${hint('columns=add')} adds columns.`,
+      `${hint('columns=replace')} is not for an append or upsert; ${hint('columns=add')} adds columns.`,
       'columns',
     )
   if (upload.addColumns && mode === 'replace')
     throw invalidOption(
-      `columns=add is for an append or upsert; a replacement takes ${hint('columns=replace')}.`,
+      `${hint('columns=add')} is for an append or upsert; a replacement takes ${hint('columns=replace')}.`,
       'columns',
     )
   if (upload.fileName !== undefined && upload.fileColumn === undefined)
-    throw invalidOption(`fileName is only for ${hint('fileColumn=file')}.`, 'fileName')
+    throw invalidOption(`${hint('fileName')} is only for ${hint('fileColumn=file')}.`, 'fileName')
   if (upload.missing !== undefined && upload.missing !== 'null')
-    throw invalidOption(`missing must be "null" (got ${JSON.stringify(upload.missing)}).`, 'missing')
+    throw invalidOption(
+      `${hint('missing')} must be "null" (got ${JSON.stringify(upload.missing)}).`,
+      'missing',
+    )
   if (!isBody(upload.body)) {
     throw invalidOption(
       'body is bytes, a file, as { file: "prices.csv" }, or an async iterable of bytes, such as a stream.',

@@ -201,8 +201,8 @@ export class Writer {
       })
       if (done) {
         this.#mergeLater(datasetId)
-        const used = usedOptions(upload, options, made)
-        return explained(await this.#context.datasets.get(datasetId), { ...made, columns, options: used })
+        const read = { ...made, columns, options: usedOptions(upload, options, made) }
+        return explained(await this.#context.datasets.get(datasetId), read, upload.words)
       }
     }
   }

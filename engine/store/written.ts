@@ -1,5 +1,5 @@
 import type { DatasetRecord } from '../catalog/records.ts'
-import { unmarked } from '../errors.ts'
+import { type Words, warningsIn } from '../errors.ts'
 import { type Contents, contentsOf } from '../ingest/contents.ts'
 import type { Choice, IngestResult, UploadOptions } from '../ingest/request.ts'
 import { type ExplainedColumn, explainedColumns, replacing } from '../ingest/text/errors.ts'
@@ -14,6 +14,8 @@ export interface WrittenRecord extends DatasetRecord, Pick<Contents, 'sheet' | '
   readonly why?: readonly Choice[]
   /** What may be wrong with values that could be read, as sentences. */
   readonly warnings?: readonly string[]
+  /** The options that the warnings name, in their order, as in a query string. */
+  readonly hints?: readonly string[]
 }
 
 /** What was read, without the column that only says which values are named as null. */
@@ -28,6 +30,7 @@ export function explained(
     IngestResult,
     'columns' | 'reasons' | 'options' | 'why' | 'sheet' | 'entry' | 'table' | 'warnings'
   >,
+  words?: Words,
 ): WrittenRecord {
   if (!sameColumns(record.columns, made.columns)) return record
   return {
@@ -39,6 +42,6 @@ export function explained(
     ...(made.options && { options: made.options }),
     ...(made.why && { why: made.why }),
     ...contentsOf({ sheet: made.sheet, entry: made.entry, table: made.table }),
-    ...(made.warnings && { warnings: made.warnings.map(unmarked) }),
+    ...(made.warnings && warningsIn(made.warnings, words)),
   }
 }

@@ -1,4 +1,4 @@
-import { invalidOption } from '../errors.ts'
+import { hint, invalidOption } from '../errors.ts'
 import { type OptionProblem, type OptionTable, unknownOption, wrongOption } from './option-values.ts'
 
 /**
@@ -16,7 +16,7 @@ export function requireKnown(options: object, known: object): void {
  * @throws EngineError `invalid_option`
  */
 export function checkOptions(options: object, table: OptionTable, format?: string): void {
-  refuse(wrongOption(options, table, format))
+  refuse(wrongOption(options, table, hint, format))
 }
 
 function refuse(wrong: OptionProblem | undefined): void {

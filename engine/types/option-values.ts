@@ -67,8 +67,14 @@ export function unknownOption(options: unknown, known: object): OptionProblem | 
 /**
  * What is wrong with options: an unknown name, a value of another kind, a format that an option is not for, or options
  * that exclude each other.
+ * @param named marks the name of an option in the sentence
  */
-export function wrongOption(options: object, table: OptionTable, format?: string): OptionProblem | undefined {
+export function wrongOption(
+  options: object,
+  table: OptionTable,
+  named: (http: string) => string,
+  format?: string,
+): OptionProblem | undefined {
   const unknown = unknownOption(options, table)
   if (unknown !== undefined) return unknown
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
@@ -77,14 +83,17 @@ export function wrongOption(options: object, table: OptionTable, format?: string
     const { http, formats } = option
     if (format !== undefined && formats && !formats.includes(format)) {
       const inProse = formats.join(', ').replace(/, (?=[^,]*$)/, ' and ')
-      return { option: http, problem: `${http} is for ${inProse}; the format is ${format}.` }
+      return { option: http, problem: `${named(http)} is for ${inProse}; the format is ${format}.` }
     }
     const expected = isValue(option, value) ? undefined : valueInProse(option)
     if (expected !== undefined)
-      return { option: http, problem: `${http} must be ${expected} (got ${JSON.stringify(value)}).` }
+      return { option: http, problem: `${named(http)} must be ${expected} (got ${JSON.stringify(value)}).` }
     const other = option.excludes?.find((one) => given.some(([also]) => also === one))
     if (other !== undefined)
-      return { option: http, problem: `${http} and ${table[other]!.http} can't be used together.` }
+      return {
+        option: http,
+        problem: `${named(http)} and ${named(table[other]!.http)} can't be used together.`,
+      }
   }
   return undefined
 }

@@ -20,9 +20,10 @@ function plain(error: unknown): PlainError {
   const ours = error instanceof EngineError ? error : undefined
   return {
     message,
+    details: undefined,
+    ...ours?.marked,
     stack,
     code: ours?.code,
-    details: ours?.details,
     cause: cause === undefined ? undefined : plain(cause),
   }
 }

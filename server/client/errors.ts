@@ -1,4 +1,12 @@
-import { type ErrorFields, errorFields, withHints } from '../../engine/errors.ts'
+import {
+  type ErrorFields,
+  errorFields,
+  hint,
+  hintsIn,
+  httpWords,
+  inWords,
+  withHints,
+} from '../../engine/errors.ts'
 import { type OptionProblem, type OptionTable, unknownOption, wrongOption } from '../../engine/options.ts'
 import type { UploadFault } from '../records/index.ts'
 
@@ -124,7 +132,7 @@ export function requireKnown(options: object, known: object): void {
 
 /** Checks options against their table. @throws ParquetryError `invalid_option` */
 export function checkOptions(options: object, table: OptionTable): void {
-  refuse(wrongOption(options, table))
+  refuse(wrongOption(options, table, hint))
 }
 
 function refuse(wrong: OptionProblem | undefined): void {
@@ -132,6 +140,7 @@ function refuse(wrong: OptionProblem | undefined): void {
 }
 
 export function invalidOption(message: string, option?: string): ParquetryError {
-  const details = option === undefined ? {} : { option }
-  return new ParquetryError(message, { status: 0, code: 'invalid_option', details })
+  const hints = hintsIn(message)
+  const details = { ...(option !== undefined && { option }), ...(hints.length > 0 && { hints }) }
+  return new ParquetryError(inWords(message, httpWords), { status: 0, code: 'invalid_option', details })
 }

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
+import { counted } from '../../engine/util/counted.ts'
 import { INTERVALS } from '../records/sources.ts'
 import { findOrMakeNamed } from './source.ts'
 import { attachFiles, localTables, type Workplace } from './tables/local.ts'
 import { orRemoved } from './tables/tables.ts'
-import { counted, inRows, oneOf } from './usage.ts'
+import { inRows, oneOf } from './usage.ts'
 import type { On } from './workplace.ts'
 
 /** Files are looked at by a clock; only series have releases. */

@@ -2,8 +2,9 @@ import { existsSync, statSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { tablesAmong } from '../../engine/ingest/upload-format.ts'
+import { counted } from '../../engine/util/counted.ts'
 import { reportError } from './report.ts'
-import { abortOnInterrupt, counted, Failed, UsageError } from './usage.ts'
+import { abortOnInterrupt, Failed, UsageError } from './usage.ts'
 
 /**
  * Lists the paths of the files of a folder whose names show a format, or of all that match a pattern, sorted; undefined for

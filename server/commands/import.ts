@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { uploadFormatOf } from '../../engine/index.ts'
 import { FORMATS_IN_PROSE, foreignNamed, hasDialect } from '../../engine/ingest/upload-format.ts'
 import { ADDING, CHANGE, fromPlain, UPLOADING } from '../../engine/options.ts'
+import { counted } from '../../engine/util/counted.ts'
 import { filesAt, importAll, nameIn } from './import-files.ts'
 import { startProgress } from './progress.ts'
 import {
@@ -13,7 +14,7 @@ import {
   type Tables,
   type Written,
 } from './tables/tables.ts'
-import { abortOnInterrupt, addOptions, counted, flags, inRows, shellWord, UsageError } from './usage.ts'
+import { abortOnInterrupt, addOptions, flags, inRows, shellWord, UsageError, withFlags } from './usage.ts'
 import type { On } from './workplace.ts'
 
 interface ImportOptions {
@@ -147,7 +148,7 @@ const CONTENTS = [
 
 /** With which options a file was read, and which columns are text because of values that may mean something else. */
 function findings(
-  { options = {}, why = [], columns, warnings = [], ...found }: Written,
+  { options = {}, why = [], columns, warnings = [], hints, ...found }: Written,
   given: object,
 ): string[] {
   const added = Object.entries(options).filter(([name]) => name !== 'dialect' && !(name in given))
@@ -176,7 +177,7 @@ function findings(
     ...(chosen.length > 0 ? [`read with ${chosen.join(' ')}`] : []),
     ...reasons,
     ...texts,
-    ...warnings,
+    ...(warnings.length > 0 ? [withFlags(warnings.join('\n'), hints)] : []),
   ]
 }
 

@@ -13,6 +13,7 @@ import {
   restoreBackup,
   restoreIntoCluster,
 } from '../../engine/index.ts'
+import { counted } from '../../engine/util/counted.ts'
 import { Accounts } from '../accounts/accounts.ts'
 import { unnamedPlans } from '../accounts/plans.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
@@ -20,8 +21,10 @@ import { objectStore, readConfig, s3Access } from '../config/read.ts'
 import { type Progress, startProgress } from './progress.ts'
 import type { Workplace } from './tables/local.ts'
 import { findDataset } from './tables/tables.ts'
-import { abortOnInterrupt, counted, Failed, shellWord, UsageError, wholeNumber } from './usage.ts'
+import { abortOnInterrupt, Failed, inRows, shellWord, UsageError, wholeNumber } from './usage.ts'
 import type { StorageOptions, Target } from './workplace.ts'
+
+const inParts = (parts: number, bytes: number) => `${counted(parts, 'part')}, ${counted(bytes, 'byte')}`
 
 export function addMaintenanceCommands(program: Command, target: Target): void {
   program
@@ -65,7 +68,7 @@ export function addMaintenanceCommands(program: Command, target: Target): void {
         const { id } = await findDataset(tables, dataset)
         const undone = await tables.datasets.undo(id, number, { note })
         console.log(
-          `dataset ${id}: version ${undone.version} has ${undone.matchedRows} rows as before version ${number}`,
+          `dataset ${id}: version ${undone.version} has ${inRows(undone.matchedRows)} as before version ${number}`,
         )
       })
     })
@@ -129,8 +132,8 @@ async function verify(engine: Engine, { from = 1 }: { from?: number }): Promise<
   }
   for (const { dataset, part, note } of report.notes) console.log(`dataset ${dataset}, part ${part}: ${note}`)
   console.log(
-    `${report.datasets} datasets, ${report.parts} parts, ${report.rows} rows, ${report.bytes} bytes: ` +
-      (report.problems.length === 0 ? 'all well' : `${report.problems.length} problems`),
+    `${counted(report.datasets, 'dataset')}, ${counted(report.parts, 'part')}, ${inRows(report.rows)}, ${counted(report.bytes, 'byte')}: ` +
+      (report.problems.length === 0 ? 'all well' : counted(report.problems.length, 'problem')),
   )
   if (report.next !== undefined) console.error(`Stopped. Go on with: parquetry verify --from ${report.next}`)
   if (report.problems.length > 0 || report.next !== undefined) throw new Failed()
@@ -166,7 +169,7 @@ async function backup({ engine, config }: Workplace, directory: string): Promise
         'them: run it with the PARQUETRY_CONFIG of the server.',
     )
   }
-  console.log(`${parts} parts, ${bytes} bytes; ${copied} of the parts are new in the copy`)
+  console.log(`${inParts(parts, bytes)}; ${copied} of the parts are new in the copy`)
   sayAttached(attached)
 }
 
@@ -185,7 +188,7 @@ async function restore(from: string, target: Target): Promise<void> {
   if (database === undefined) {
     const { parts, bytes, attached } = await restoreBackup(from, data)
     copySecret(from, data)
-    console.log(`${parts} parts, ${bytes} bytes restored; all hashes match`)
+    console.log(`${inParts(parts, bytes)} restored; all hashes match`)
     sayAttached(attached)
     return target.directory((restored) => namePlans(restored, from))
   }
@@ -197,7 +200,7 @@ async function restore(from: string, target: Target): Promise<void> {
       if (!catalog.isShared) await readSecret(catalog, join(from, 'secret'))
     },
   })
-  console.log(`${parts} parts, ${bytes} bytes restored into ${to}; all hashes match`)
+  console.log(`${inParts(parts, bytes)} restored into ${to}; all hashes match`)
   await target.directory((restored) => namePlans(restored, from))
 }
 
@@ -237,7 +240,9 @@ function copySecret(from: string, to: string): void {
 
 async function gc(engine: Engine): Promise<void> {
   const swept = await engine.gc()
-  console.log(`${swept.files} files removed, ${swept.bytes} bytes; ${swept.processes} dead processes cleared`)
+  console.log(
+    `${counted(swept.files, 'file')} removed, ${counted(swept.bytes, 'byte')}; ${counted(swept.processes, 'dead process', 'dead processes')} cleared`,
+  )
 }
 
 interface MigrateOptions {
@@ -251,7 +256,7 @@ async function migrateTo(storage: StorageOptions, { to, store }: MigrateOptions)
   const report = await move(storage, { to, store }, progress)
   progress[Symbol.dispose]()
   console.log(
-    `${report.parts} parts, ${report.bytes} bytes; ${report.copied} of the parts had to be copied.\n` +
+    `${inParts(report.parts, report.bytes)}; ${report.copied} of the parts had to be copied.\n` +
       `The rows are now in ${report.to}. The files in ${report.from} are no longer needed; you can remove them.`,
   )
 }

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander'
 import { ConnectorError } from '../../connectors/errors.ts'
+import { httpWords } from '../../engine/errors.ts'
 import { EngineError, faultsOf } from '../../engine/index.ts'
 import { MOST_FAULTS } from '../../engine/ingest/text/errors.ts'
 import { ParquetryError } from '../client/index.ts'
@@ -27,7 +28,11 @@ export function reportError(error: unknown, file?: string): number {
     console.error(isKnown ? `${beginning}${inFlags(error as Error)}` : error)
   }
   const faults =
-    error instanceof ParquetryError ? error.errors : error instanceof EngineError ? faultsOf(error) : []
+    error instanceof ParquetryError
+      ? error.errors
+      : error instanceof EngineError
+        ? faultsOf(error.inWords(httpWords))
+        : []
   // The first is the message.
   for (const fault of faults.slice(1)) console.error(`  ${withFlags(fault.error, fault.hints)}`)
   if (code === 'invalid_upload' && file === undefined)

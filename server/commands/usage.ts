@@ -3,6 +3,7 @@ import { getSystemErrorMessage } from 'node:util'
 import type { Command } from 'commander'
 import { EngineError, type ErrorFields } from '../../engine/errors.ts'
 import { brief, lowerFirst, type Option, type OptionTable, plainName } from '../../engine/options.ts'
+import { counted } from '../../engine/util/counted.ts'
 import { writeWhole as write } from '../../engine/util/whole-file.ts'
 import { withOptions } from '../client/errors.ts'
 
@@ -32,10 +33,6 @@ export function abortOnInterrupt(): Disposable & { readonly signal: AbortSignal 
 }
 
 export const inRows = (count: number) => counted(count, 'row')
-
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
-}
 
 /** Parses the value of an option as an integer of at least 0. @throws UsageError */
 export function wholeNumber(option: string, text: string): number {
@@ -100,7 +97,9 @@ export function flags(query: string): string {
 
 function flag(name: string, value: string): string {
   if (name === 'mode') return `--${value}`
-  return value === '' ? `--${name}` : `--${name} ${shellWord(value)}`
+  const plain = name.replace('$', '')
+  // What is true or false has no value.
+  return value === '' || value === 'true' ? `--${plain}` : `--${plain} ${shellWord(value)}`
 }
 
 export function shellWord(text: string): string {
@@ -109,7 +108,9 @@ export function shellWord(text: string): string {
 
 /** The message of an error with options as a command has them. */
 export function inFlags(error: Error & { readonly details?: ErrorFields | undefined }): string {
-  return withFlags(error instanceof EngineError ? error.httpMessage : error.message, error.details?.hints)
+  return error instanceof EngineError
+    ? error.inWords(flags).message
+    : withFlags(error.message, error.details?.hints)
 }
 
 /** A message with options as a command has them in place of those of HTTP. */

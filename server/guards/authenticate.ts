@@ -4,6 +4,7 @@ import auth from '@fastify/auth'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Database, SqlValue } from '../../engine/index.ts'
+import { counted } from '../../engine/util/counted.ts'
 import { Lazy } from '../../engine/util/shared.ts'
 import { type Account, ANONYMOUS, type FoundKey } from '../accounts/accounts.ts'
 import { isLink, rawQuery } from '../http/addresses.ts'
@@ -261,7 +262,7 @@ class RequestRate {
   async count(name: string): Promise<void> {
     const wait = await waitAfter(await this.#own.get(), name)
     if (wait > 0) {
-      const problem = `This ${this.#whose} sends more than ${this.#most} requests a minute.`
+      const problem = `This ${this.#whose} sends more than ${counted(this.#most, 'request')} a minute.`
       throw tooMany('too_many_requests', problem, wait)
     }
     if (!this.#all) return

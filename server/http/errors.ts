@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { CONNECTOR_ERRORS, ConnectorError, type ConnectorErrorCode } from '../../connectors/errors.ts'
-import { type ErrorFields, errorFields, machineError } from '../../engine/errors.ts'
+import { type ErrorFields, errorFields, httpWords, machineError, type Said } from '../../engine/errors.ts'
 import { EngineError, ERRORS, type ErrorCode, faultsOf, type UploadFault } from '../../engine/index.ts'
 
 /**
@@ -234,9 +234,9 @@ export function errorAnswer(thrown: unknown): ErrorAnswer {
   if (error instanceof ServerError)
     return withFields(answer(error.status, error.message, error.code, error.headers), error)
   if (error instanceof EngineError) {
-    return error.code === 'internal'
-      ? INTERNAL
-      : withFields(answer(ENGINE_STATUSES[error.code], error.httpMessage, error.code), error)
+    if (error.code === 'internal') return INTERNAL
+    const said = error.inWords(httpWords)
+    return withFields(answer(ENGINE_STATUSES[error.code], said.message, error.code), said)
   }
   if (error instanceof ConnectorError) {
     const headers = error.retryAfter === undefined ? undefined : { 'retry-after': String(error.retryAfter) }
@@ -248,12 +248,9 @@ export function errorAnswer(thrown: unknown): ErrorAnswer {
 }
 
 /** Adds what an error knows as data. Texts among it quote the request, as messages do. */
-function withFields(given: ErrorAnswer, error: EngineError | ServerError): ErrorAnswer {
-  const lists = ['invalid_upload', 'duplicate_key', 'rows_changed'].includes(error.code)
-  const fields = {
-    ...errorFields(error.details),
-    ...(lists && { errors: faultsOf(error as EngineError) }),
-  }
+function withFields(given: ErrorAnswer, said: Said): ErrorAnswer {
+  const lists = ['invalid_upload', 'duplicate_key', 'rows_changed'].includes(given.body.code)
+  const fields = { ...errorFields(said.details), ...(lists && { errors: faultsOf(said) }) }
   if (Object.keys(fields).length === 0) return given
   return { ...given, body: { ...given.body, ...JSON.parse(withoutKeys(JSON.stringify(fields))) } }
 }

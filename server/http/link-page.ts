@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Column, Format } from '../../engine/index.ts'
+import { counted } from '../../engine/util/counted.ts'
 import { isDownload, isLink } from './addresses.ts'
 import { weightsIn } from './headers.ts'
 
@@ -68,10 +69,6 @@ export function sendLinkPage(reply: FastifyReply, page: LinkPage): FastifyReply 
 ${first}
 ${table(page)}`,
   )
-}
-
-function counted(count: number, what: string): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? what : `${what}s`}`
 }
 
 /** Answers with why a link opens nothing. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { FORMATS, type Format } from '../../engine/index.ts'
 import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
+import { counted } from '../../engine/util/counted.ts'
 import type { Client, Column, Profile } from '../client/index.ts'
 import { object } from '../records/schema.ts'
 import { argumentsOf, DATASET, fitting, inOneKind, MOST_CHARACTERS, noted, type Tool, text } from './tool.ts'
@@ -39,7 +40,9 @@ export const findDatasets: Tool = {
         owner,
         description: one.description,
         rows: one.rowCount,
-        columns: one.columns?.map(({ name, type }) => `${name} ${type}`) ?? [`${one.columnCount} columns`],
+        columns: one.columns?.map(({ name, type }) => `${name} ${type}`) ?? [
+          counted(one.columnCount, 'column'),
+        ],
       }))
       .filter((one) => {
         const all = `${one.name} ${one.repository} ${one.description} ${one.columns.join(' ')}`.toLowerCase()
@@ -84,7 +87,7 @@ export const describeDataset: Tool = {
       !profile && 'The figures of the columns are not known yet: ask again later.',
       columns.length < dataset.columns.length &&
         `The first ${columns.length} of ${dataset.columns.length} columns.`,
-      shown.length < all.length && `Cut to ${shown.length} columns for length.`,
+      shown.length < all.length && `Cut to ${counted(shown.length, 'column')} for length.`,
     )
   },
 }
@@ -189,7 +192,8 @@ export const exportLink: Tool = {
   },
 }
 
-const cutRows = ({ length }: readonly unknown[]) => `Cut to ${length} rows for length: select fewer columns.`
+const cutRows = ({ length }: readonly unknown[]) =>
+  `Cut to ${counted(length, 'row')} for length: select fewer columns.`
 
 async function gathered(given: AsyncIterable<Record<string, unknown>>): Promise<Record<string, unknown>[]> {
   const rows: Record<string, unknown>[] = []

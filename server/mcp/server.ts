@@ -4,6 +4,7 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { Ajv } from 'ajv'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import { withOptions } from '../client/errors.ts'
 import { Client, ParquetryError } from '../client/index.ts'
 import { rawQuery } from '../http/addresses.ts'
 import { faultSentence } from '../http/answer-errors.ts'
@@ -72,11 +73,19 @@ export function mcpServer(client: Client, isLasting = false): Server {
       return { content: [{ type: 'text', text: text(answer) }] }
     } catch (error) {
       // The message says what was wrong, so that the agent can correct its call.
-      if (error instanceof ParquetryError) return failure(error.message)
+      if (error instanceof ParquetryError) return failure(inArguments(error))
       throw error
     }
   })
   return server
+}
+
+/** The message of an error with options as arguments of a tool. */
+function inArguments({ message, details }: ParquetryError): string {
+  return withOptions(message, details.hints, (name, value) => {
+    const argument = name.replace('$', '')
+    return value === '' ? argument : `${argument}: ${JSON.stringify(value)}`
+  })
 }
 
 function failure(message: string) {

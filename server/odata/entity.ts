@@ -10,6 +10,7 @@ import {
   type View,
 } from '../../engine/index.ts'
 import { fromHttp, type ParametersOf, QUERY, VERSION } from '../../engine/options.ts'
+import { counted } from '../../engine/util/counted.ts'
 import { malformed, ODataError } from './errors.ts'
 import { type EntitySet, edmType, KEY, propertiesOf, typeName } from './model.ts'
 import { contextHead, type Exchange, type JsonRequest, jsonContentType } from './negotiate.ts'
@@ -82,7 +83,7 @@ async function readRow(
   const none = () =>
     new ODataError(
       'notFound',
-      `${set.name} has no row ${key}${rowCount === undefined ? '' : `; it has ${rowCount} rows`}.`,
+      `${set.name} has no row ${key}${rowCount === undefined ? '' : `; it has ${counted(rowCount, 'row')}`}.`,
     )
   if (key < 1 || key > (rowCount ?? key)) throw none()
   const options = { ...given, $skip: key - 1, $top: 1 }

@@ -69,9 +69,21 @@ const READ = {
   entry: { ...text, description: 'zip: the file in the archive that was read.' },
 } as const
 
+/** The options that a sentence names, for those who word them in another way. */
+export const HINTS = {
+  ...listOf(text),
+  description: 'The parts of `error` that are options, in their order, as in a query string: `decimal=,`.',
+} as const
+
 const WARNINGS = {
   ...listOf(text),
   description: 'What may be wrong with values that could be read, as sentences for people.',
+  examples: [[]],
+} as const
+
+const OF_WARNINGS = {
+  ...HINTS,
+  description: 'The parts of `warnings` that are options, in their order, as in a query string: `footer=1`.',
   examples: [[]],
 } as const
 
@@ -85,14 +97,9 @@ export const WRITTEN_DATASET = record(
     why: WHY,
     ...READ,
     warnings: WARNINGS,
+    hints: OF_WARNINGS,
   },
 )
-
-/** The options that a sentence names, for those who word them in another way. */
-export const HINTS = {
-  ...listOf(text),
-  description: 'The parts of `error` that are options, in their order, as in a query string: `decimal=,`.',
-} as const
 
 export const FAULT = record(
   'UploadFault',
@@ -118,6 +125,7 @@ export const PREVIEW = record(
   },
   {
     why: WHY,
+    hints: OF_WARNINGS,
     sheets: { ...listOf(text), description: 'xlsx: the names of the sheets.' },
     tables: { ...listOf(text), description: 'sqlite: the names of the tables.' },
     entries: { ...listOf(text), description: 'zip: the files in the archive that may be tables.' },

@@ -4,6 +4,7 @@ import type { Upload } from '../../engine/index.ts'
 import { CHANGE, fromHttp, UPLOADING } from '../../engine/options.ts'
 import { SMALL_BYTES } from '../../engine/store/groups.ts'
 import { checkOptions } from '../../engine/types/known-options.ts'
+import { counted } from '../../engine/util/counted.ts'
 import { shownTo } from '../http/answer-errors.ts'
 import { errorAnswer, ServerError } from '../http/errors.ts'
 import type { Outcome } from '../http/metrics.ts'
@@ -112,7 +113,10 @@ class AppendStream {
     const limit = config.timeouts.idle
     const onStall = () => {
       if (raw.writableNeedDrain) raw.destroy()
-      else body.end(tooSlow(`No data of the body has arrived for ${limit / 1000} seconds.`, NOT_COMMITTED))
+      else
+        body.end(
+          tooSlow(`No data of the body has arrived for ${counted(limit / 1000, 'second')}.`, NOT_COMMITTED),
+        )
     }
     const clientOwes = () => (!this.#isSaving && body.clientOwes()) || raw.writableNeedDrain
     transfer.watch(clientOwes, onStall, limit)

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { httpWords } from '../../engine/errors.ts'
 import {
   checkEncoding,
   type EncodeOptions,
@@ -222,7 +223,7 @@ export async function sendExplained(
   format: Format,
 ): Promise<FastifyReply> {
   const { told, borrowed } = await services.exports.run(request, reply, lazy, async (query, signal) => ({
-    told: await query.analyse(format, { signal }),
+    told: await query.analyse(format, { signal, words: httpWords }),
     borrowed: query.borrowed,
   }))
   const { where, strategy, columns, ms } = told

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { checkEncoding, FORMATS, type Format, type Query } from '../../engine/index.ts'
 import { fromHttp, WRITING } from '../../engine/options.ts'
+import { counted } from '../../engine/util/counted.ts'
 import { type LinkPage, sendLinkPage, wantsPage } from '../http/link-page.ts'
 import type { Services } from '../services.ts'
 import type { LazyQuery } from '../transfers/download.ts'
@@ -58,7 +59,7 @@ async function firstRows(query: Query, signal: AbortSignal) {
 
 function shown(value: unknown): string | null {
   if (value === null) return null
-  if (value instanceof Uint8Array) return `${value.byteLength} bytes`
+  if (value instanceof Uint8Array) return counted(value.byteLength, 'byte')
   const text = String(value)
   return text.length > MOST.characters ? `${text.slice(0, MOST.characters)}…` : text
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { ErrorObject } from 'ajv'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { mapConcurrent } from '../../connectors/pipeline/map-concurrent.ts'
+import { httpWords } from '../../engine/errors.ts'
 import {
   type Column,
   type Dataset,
@@ -238,11 +239,12 @@ async function preview(
 ): Promise<Readable> {
   reply.type('application/json; charset=utf-8')
   const answer = (rows: string, { columns = [], rowCount = 0, ...found }: Partial<Found>) => {
-    const { options = upload.options ?? {}, why, contents = {}, warnings = [], errors = [] } = found
+    const { options = upload.options ?? {}, why, contents = {}, warnings = [], hints, errors = [] } = found
     const head = {
       ...{ columns, rowCount, options: optionTexts(options, READING) },
       ...(why && { why }),
       ...contents,
+      ...(hints && { hints }),
     }
     const all = [...(beginning ? [ONLY_BEGINNING] : []), ...warnings]
     const text = `${JSON.stringify({ ...head, warnings: all, errors }).slice(0, -1)},"rows":${rows}}`
@@ -256,9 +258,10 @@ async function preview(
   } catch (error) {
     const isOfFile = error instanceof EngineError && OF_FILES.includes(error.code)
     if (!isOfFile) throw error
-    const { options, why, ...details } = (error.details ?? {}) as Partial<Pick<Found, 'options' | 'why'>> &
+    const said = error.inWords(httpWords)
+    const { options, why, ...details } = (said.details ?? {}) as Partial<Pick<Found, 'options' | 'why'>> &
       Contents
-    return answer('[]', { options, why, contents: contentsOf(details), errors: faultsOf(error) })
+    return answer('[]', { options, why, contents: contentsOf(details), errors: faultsOf(said) })
   }
 }
 
@@ -270,7 +273,7 @@ const ONLY_BEGINNING =
 
 type Found = Pick<
   Awaited<ReturnType<Services['engine']['preview']>>,
-  'columns' | 'rowCount' | 'options' | 'why' | 'contents' | 'warnings'
+  'columns' | 'rowCount' | 'options' | 'why' | 'contents' | 'warnings' | 'hints'
 > & {
   readonly errors: ReturnType<typeof faultsOf>
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
-import { hint, markedMessage } from '../../engine/errors.ts'
+import { hint, httpWords } from '../../engine/errors.ts'
 import { EngineError, uploadFormatOf } from '../../engine/index.ts'
 import type { Config } from '../config/schema.ts'
 import { UPLOAD_TYPES } from '../transfers/formats.ts'
@@ -180,7 +180,7 @@ export function isErrorPage(error: unknown): error is EngineError {
 export function errorPage(url: string, cause: EngineError): FetchFailure {
   const { host } = new URL(url)
   return new FetchFailure(
-    `${host} sends a page or an error message in place of the file. ${cause.httpMessage}`,
+    `${host} sends a page or an error message in place of the file. ${cause.inWords(httpWords).message}`,
     {
       cause,
     },
@@ -192,5 +192,5 @@ export function withOtherTypes(error: unknown, { mode }: FollowedAddress): unkno
   if (!(error instanceof EngineError) || error.details?.['type'] === undefined || mode !== 'replace')
     return error
   const help = `If the column has other values from now on, ${hint('columns=replace')} takes the types of the file.`
-  return new EngineError(error.code, `${markedMessage(error)} ${help}`, { cause: error })
+  return new EngineError(error.code, `${error.marked.message} ${help}`, { cause: error })
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { markedMessage, unmarked } from '../../engine/errors.ts'
+import { httpWords, inWords } from '../../engine/errors.ts'
 import { type Dataset, type Engine, EngineError, type Handle, type Upload } from '../../engine/index.ts'
 import { hasDialect } from '../../engine/ingest/upload-format.ts'
 import { fromHttp, optionTexts, READING } from '../../engine/options.ts'
@@ -182,7 +182,9 @@ export class Refresher {
       const outcome = await this.#refresh({ source, token, signal, confirmed })
       await sources.release(source.datasetId, token, outcome)
       if (outcome.lastError !== null)
-        this.#parts.warn(`Dataset ${source.datasetId} could not be refreshed: ${unmarked(outcome.lastError)}`)
+        this.#parts.warn(
+          `Dataset ${source.datasetId} could not be refreshed: ${inWords(outcome.lastError, httpWords)}`,
+        )
     } catch (error) {
       if (stop.signal.aborted || error instanceof Superseded) return
       await sources.release(source.datasetId, token)
@@ -234,7 +236,7 @@ export class Refresher {
       // A file may still be written.
       const isTriedSoon = error instanceof FetchFailure || /^(fewer_rows|invalid_file)$/.test(error.code)
       const due = isTriedSoon ? retryRun(now, failures, undefined, scheduled) : scheduled
-      const lastError = error instanceof EngineError ? markedMessage(error) : error.message
+      const lastError = error instanceof EngineError ? error.marked.message : error.message
       return outcome(due, { series, address, lastError, failures })
     }
   }
@@ -307,7 +309,7 @@ export class Refresher {
             if (isThere && digest === source.digest) throw new Unchanged()
             return digest
           },
-          'rows in the file',
+          ' in the file',
         ),
       })
       if (!chooses) return read
@@ -342,21 +344,21 @@ export class Refresher {
   }
 
   /**
-   * How a run writes rows: they become visible if the plan allows them and the run still holds the source. `what` is
-   * set for a file, which must not have far fewer rows than there are.
+   * How a run writes rows: they become visible if the plan allows them and the run still holds the source.
+   * @param where the end of a sentence about rows of a file, of which there must not be far fewer than before
    */
-  #writing(run: Run, digestNow: (made: { readonly rows: number }) => string, what?: string) {
+  #writing(run: Run, digestNow: (made: { readonly rows: number }) => string, where?: string) {
     const { source, token, signal, account, dataset, owner, confirmed } = run
     const { access, plans, sources } = this.#parts
     const accept: Upload['accept'] = async (made, t) => {
       const digest = digestNow(made)
       await plans.allowContent(owner, access.in(t), made, dataset.id)
       const { version: last, rowCount } = await dataset.record(t)
-      if (what !== undefined && !confirmed && isLoss(made.rows, rowCount ?? 0))
-        throw lossOf(what, made.rows, rowCount ?? 0)
+      if (where !== undefined && !confirmed && isLoss(made.rows, rowCount ?? 0))
+        throw lossOf('row', where, made.rows, rowCount ?? 0)
       const [empty] = made.emptied ?? []
-      if (what !== undefined && !confirmed && empty)
-        throw lossOf(`values of ${JSON.stringify(empty.name)} in the file`, 0, empty.values)
+      if (where !== undefined && !confirmed && empty)
+        throw lossOf('value', ` of ${JSON.stringify(empty.name)}${where}`, 0, empty.values)
       const version = last + 1
       if (!(await sources.noteVersion(t, source.datasetId, { token, version, digest })))
         throw new Superseded()

@@ -153,8 +153,8 @@ function lostOf(
       const values = observations.filter(({ value }) => value !== null).length
       const isLost =
         before.values > 0 ? isLoss(values, before.values) : before.rows > 0 && observations.length === 0
-      const what = id === one.id ? 'values' : `values of ${id}`
-      return isLost ? [[id, lossOf(what, values, before.values || before.rows)] as const] : []
+      const where = id === one.id ? '' : ` of ${id}`
+      return isLost ? [[id, lossOf('value', where, values, before.values || before.rows)] as const] : []
     }),
   )
 }

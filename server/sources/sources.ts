@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { hintsIn, unmarked } from '../../engine/errors.ts'
+import { hintsIn, httpWords, inWords } from '../../engine/errors.ts'
 import {
   type Database,
   EngineError,
@@ -144,10 +144,12 @@ export class Sources {
       lastRun,
       nextRun: due,
       ...(every === 'release' && { nextRelease: nextRelease(series) }),
-      lastError: lastError && unmarked(lastError),
+      lastError: lastError && inWords(lastError, httpWords),
       hints: hintsIn(lastError ?? ''),
       missing: series.flatMap(({ id, error }) =>
-        error === undefined ? [] : [{ series: id, code: error.code, error: error.message }],
+        error === undefined
+          ? []
+          : [{ series: id, code: error.code, error: inWords(error.message, httpWords) }],
       ),
       lastVersion,
     }

@@ -249,7 +249,8 @@ class Rows {
 /** An error of a stretch, with the row as it is numbered in the stream. */
 export function inStream(error: unknown, { before }: Stretch): unknown {
   if (!(error instanceof EngineError)) return error
-  const { row, position, errors } = (error.details ?? {}) as {
+  const { message, details: given } = error.marked
+  const { row, position, errors } = (given ?? {}) as {
     readonly row?: number
     readonly position?: number
     readonly errors?: readonly UploadFault[]
@@ -259,7 +260,7 @@ export function inStream(error: unknown, { before }: Stretch): unknown {
     ...(position !== undefined && { position: position + before.bytes }),
     ...(errors && { errors: errors.map((one) => faultInStream(one, before)) }),
   }
-  return withDetails(error, details, textInStream(error.httpMessage, before))
+  return withDetails(error, details, textInStream(message, before))
 }
 
 function faultInStream({ row, error, ...others }: UploadFault, before: Stretch['before']): UploadFault {

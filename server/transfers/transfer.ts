@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError } from '../../engine/index.ts'
+import { counted } from '../../engine/util/counted.ts'
 import { crowdedMessage, Semaphore } from '../../engine/util/semaphore.ts'
 import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
@@ -286,5 +287,8 @@ function cancelled(message: string): EngineError {
 }
 
 function late(what: string, milliseconds: number, advice = ''): EngineError {
-  return new EngineError('timeout', `${what} took longer than ${milliseconds / 1000} seconds.${advice}`)
+  return new EngineError(
+    'timeout',
+    `${what} took longer than ${counted(milliseconds / 1000, 'second')}.${advice}`,
+  )
 }

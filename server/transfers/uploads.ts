@@ -1,10 +1,12 @@
 import type { Hash } from 'node:crypto'
 import { addAbortSignal, PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { httpWords } from '../../engine/errors.ts'
 import type { Upload } from '../../engine/index.ts'
 import { guessedFormat, uploadFormatOf } from '../../engine/ingest/upload-format.ts'
 import { fromHttp, UPLOADING } from '../../engine/options.ts'
 import { isGrouped, SMALL_BYTES } from '../../engine/store/groups.ts'
+import { counted } from '../../engine/util/counted.ts'
 import type { Semaphore } from '../../engine/util/semaphore.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Outcome } from '../http/metrics.ts'
@@ -74,7 +76,14 @@ export class Uploads {
         ? await fetchSeries(series, transfer.signal)
         : { format: file.format, gzip: file.gzip, body: isRead ? head : body }
       const encoded = file.encoding && { options: { encoding: file.encoding, ...options.options } }
-      const done = await work({ ...upload, ...named, ...options, ...encoded, signal: transfer.signal })
+      const done = await work({
+        ...upload,
+        ...named,
+        ...options,
+        ...encoded,
+        words: httpWords,
+        signal: transfer.signal,
+      })
       outcome = 'whole'
       return done
     } catch (error) {
@@ -111,7 +120,7 @@ export class Uploads {
       if (clientOwes()) waited += step
       if (waited < 2 * timeouts.stall || (trace.bytes ?? 0) >= (least * waited) / 1000) return
       clearInterval(timer)
-      transfer.abort(tooSlow(`The body arrives at less than ${least} bytes a second.`))
+      transfer.abort(tooSlow(`The body arrives at less than ${counted(least, 'byte')} a second.`))
     }, step).unref()
     transfer.onClose(() => clearInterval(timer))
   }
@@ -124,7 +133,7 @@ export class Uploads {
     const limit = this.#parts.config.timeouts.stall
     const { clientOwes, chunks } = bodyOf(transfer)
     transfer.watch(clientOwes, () =>
-      transfer.abort(tooSlow(`No data of the body has arrived for ${limit / 1000} seconds.`)),
+      transfer.abort(tooSlow(`No data of the body has arrived for ${counted(limit / 1000, 'second')}.`)),
     )
     this.#demandRate(transfer, clientOwes)
     return chunks

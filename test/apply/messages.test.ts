@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { type EngineError, httpWords } from '../../engine/errors.ts'
 import { planQuery, type QueryOptions } from '../../engine/plan/plan.ts'
 
 const COLUMNS = [
@@ -15,7 +16,7 @@ function refusal(options: QueryOptions): string {
       options,
     )
   } catch (error) {
-    return (error as Error).message
+    return (error as EngineError).inWords(httpWords).message
   }
   throw new Error(`${JSON.stringify(options)} was not refused`)
 }

@@ -310,12 +310,12 @@ describe('what is wrong is refused', () => {
   })
 
   test.each([
-    [' ', '$apply: At position 1: the text is empty. Write a transformation, as in groupby((City)).'],
+    [' ', 'apply: At position 1: the text is empty. Write a transformation, as in groupby((City)).'],
     [
       'topcount(9223372036854775808,Amount)',
-      '$apply: At position 10: the number of rows must be at most 9007199254740991.',
+      'apply: At position 10: the number of rows must be at most 9007199254740991.',
     ],
-    ['skip(9007199254740992)', '$apply: At position 6: the number of rows must be at most 9007199254740991.'],
+    ['skip(9007199254740992)', 'apply: At position 6: the number of rows must be at most 9007199254740991.'],
     ['aggregate(Amount with p101 as Q)', 'last, and p0 to p100 for percentiles.'],
   ])('%s, in words', async (apply, message) => {
     await expect(rowsOf(apply)).rejects.toThrow(message)

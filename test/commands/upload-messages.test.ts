@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
-import { EngineError, hint } from '../../engine/errors.ts'
-import { withFlags } from '../../server/commands/usage.ts'
+import { EngineError, hint, httpWords } from '../../engine/errors.ts'
+import { inFlags, withFlags } from '../../server/commands/usage.ts'
 
-function shownBy(parts: readonly string[]): string {
-  const { message, details } = new EngineError('invalid_upload', parts.join(''))
-  return withFlags(message, details?.hints)
+/** What the command shows of the engine's error, and of the same from a server. */
+function shownBy(parts: readonly string[]): string[] {
+  const error = new EngineError('invalid_upload', parts.join(''))
+  const { message, details } = error.inWords(httpWords)
+  return [inFlags(error), withFlags(message, details?.hints)]
 }
 
 test.each([
@@ -15,6 +17,8 @@ test.each([
   ],
   [['finds rows: ', hint('on=date,series'), '.'], 'finds rows: --on date,series.'],
   [['With ', hint('mode=upsert'), ', it goes.'], 'With --upsert, it goes.'],
+  [['Leave ', hint('labels=true'), ' out.'], 'Leave --labels out.'],
+  [[hint('$orderby'), ' with ', hint('$decimal=,'), '.'], '--orderby with --decimal ,.'],
   [['and ', hint('sheet='), ' does not say'], 'and --sheet does not say'],
   [
     [hint('dialect=auto'), ' would read the file (', hint('delimiter=%3B&thousands=.'), ').'],
@@ -26,5 +30,5 @@ test.each([
   ],
   [['"delimiter=; \\" decimal=," is not a date.'], '"delimiter=; \\" decimal=," is not a date.'],
 ])('a message about an upload names options as the command has them: %#', (parts, shown) => {
-  expect(shownBy(parts)).toBe(shown)
+  expect(shownBy(parts)).toEqual([shown, shown])
 })

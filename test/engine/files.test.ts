@@ -11,7 +11,13 @@ test('a query that can not write its file ends', async () => {
   const dataset = await newDataset(place.engine)
   await dataset.replace({ format: 'csv', body: bytesOf(CSV) })
   using query = await dataset.query()
-  await expect(query.toFile(join(place.directory, 'nowhere/rows.csv'), 'csv')).rejects.toThrow(/ENOENT/)
+  const nowhere = join(place.directory, 'nowhere')
+  await expect(query.toFile(join(nowhere, 'rows.csv'), 'csv')).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: `There is no folder ${JSON.stringify(nowhere)}.`,
+  })
+  const tooLong = join(place.directory, 'x'.repeat(300))
+  await expect(query.toFile(tooLong, 'csv')).rejects.toThrow(/ENAMETOOLONG/)
   expect((await place.engine.stats()).executor).toMatchObject({ exports: 0, statements: 0 })
 })
 

@@ -1,7 +1,26 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { EngineError } from '../../engine/index.ts'
+import { httpWords, withHints } from '../../engine/errors.ts'
+import {
+  type BytesOptions,
+  type Dataset,
+  EngineError,
+  type Format,
+  faultsOf,
+  type QueryOptions,
+} from '../../engine/index.ts'
+import { libraryWords } from '../../engine/library-words.ts'
+import {
+  ADDING,
+  CHANGE,
+  DIALECT,
+  type OptionTable,
+  OTHER_FORMATS,
+  QUERY,
+  UPLOADING,
+  VERSION,
+} from '../../engine/options.ts'
 import { errorAnswer } from '../../server/http/errors.ts'
 import { bytesOf, newDataset, openWorkplace } from './workplace.ts'
 
@@ -9,6 +28,17 @@ async function refusal(call: Promise<unknown>): Promise<EngineError> {
   const error = await call.catch((one) => one)
   if (!(error instanceof EngineError)) throw error
   return error
+}
+
+async function rowsOf(dataset: Dataset, options: QueryOptions) {
+  using query = await dataset.query(options)
+  return Array.fromAsync(query.rows())
+}
+
+async function bytesAs(dataset: Dataset, format: Format, options: BytesOptions) {
+  using query = await dataset.query()
+  await using stream = await query.bytes(format, options)
+  return Array.fromAsync(stream)
 }
 
 const csv = (text: string) => ({ format: 'csv', body: bytesOf(text) }) as const
@@ -47,4 +77,82 @@ test('messages name options of the call, of which HTTP has others', async () => 
   expect(unkeyed.message).toContain("on: ['date', 'series']")
   const all = await refusal(dataset.deleteRows({ filter: undefined as never }))
   expect(all.message).toContain("write filter: 'true'")
+})
+
+const TABLES = { ...QUERY, ...VERSION, ...OTHER_FORMATS, ...CHANGE } as OptionTable
+const EVERY = [TABLES, DIALECT as OptionTable, UPLOADING as OptionTable, ADDING as OptionTable].flatMap(
+  (table) => Object.values(table).map((option) => [option.http, option] as const),
+)
+/** Options as HTTP has them: `$top`, `delimiter=`. */
+const OF_HTTP = /\$[a-z]+|\b[A-Za-z]+=/
+
+test.each(EVERY)('%s has words of the library', (http, { values, example = 'x' }) => {
+  const [value = example] = values ?? []
+  for (const option of [http, `${http}=`, `${http}=${encodeURIComponent(value)}`]) {
+    expect(libraryWords(option)).toMatch(/^[\w.]+$|: |^dataset\./)
+    expect(libraryWords(option)).not.toMatch(OF_HTTP)
+  }
+})
+
+const LONG = 'x'.repeat(40_000)
+const UNZONED = { columns: [{ name: 'at', type: 'timestamptz' as const }] }
+
+test.each<[says: string, http: string, fails: (dataset: Dataset) => Promise<unknown>]>([
+  ['orderBy: At position 3', '$orderby: At position 3', (one) => one.query({ orderBy: 'a b' })],
+  ['ordered by orderBy', 'ordered by $orderby', (one) => one.query({ filter: 'a eq 1 order by a' })],
+  ['top and last', '$top and $last', (one) => one.query({ top: 1, last: 1 })],
+  ['version and asOf', '$version and asOf', (one) => one.query({ version: 1, asOf: '2024-01-01' })],
+  [
+    'orderBy divides by zero',
+    '$orderby divides by zero',
+    (one) => rowsOf(one, { orderBy: 'a div (a sub a)' }),
+  ],
+  ["with overlong: 'cut'.", 'with $overlong=cut.', (one) => bytesAs(one, 'xlsx', {})],
+  ['dialect.bom is for csv', '$bom is for csv', (one) => bytesAs(one, 'json', { dialect: { bom: true } })],
+  [
+    "add dialect: { delimiter: ';' }, a",
+    'add $delimiter=%3B, a',
+    (one) => bytesAs(one, 'csv', { dialect: { decimal: ',' } }),
+  ],
+  [
+    "{ zone: 'Europe/Berlin' }",
+    'zone=Europe/Berlin',
+    (one) => one.replace({ ...csv('at\n2024-01-01T00:00\n'), ...UNZONED, replaceColumns: true }),
+  ],
+  [
+    'replaceColumns: true is not',
+    'columns=replace is not',
+    (one) => one.append({ ...csv('a,b\n'), replaceColumns: true }),
+  ],
+])('each surface has its words: %s', async (says, http, fails) => {
+  await using place = await openWorkplace()
+  const dataset = await newDataset(place.engine)
+  await dataset.replace(csv(`a,b\n1,${LONG}\n`))
+  const error = await refusal(fails(dataset))
+  const { body } = errorAnswer(error)
+  const faults = faultsOf(error)
+  expect(error.message).toContain(says)
+  expect(body.error).toContain(http)
+  expect(withHints(body.error, body.hints, libraryWords)).toBe(error.message)
+  for (const text of [error.message, error.details?.problem ?? '', ...faults.map((fault) => fault.error)])
+    expect(text).not.toMatch(OF_HTTP)
+  expect(
+    body.errors?.map((fault) => withHints(fault.error, fault.hints, libraryWords)) ?? [error.message],
+  ).toEqual(faults.map((fault) => fault.error))
+})
+
+test('warnings name options in the words that are asked for', async () => {
+  await using place = await openWorkplace()
+  const dataset = await newDataset(place.engine)
+  const page =
+    '<table><thead><tr><th>n</th></tr></thead><tr><td>1</td></tr><tfoot><tr><td>9</td></tr></tfoot></table>'
+  const upload = () => ({ format: 'html', body: bytesOf(page) }) as const
+  const { warnings, hints } = await dataset.replace(upload())
+  expect(warnings).toEqual(['The foot of the table (tfoot) is left out: "9". { footer: 0 } reads it.'])
+  expect(hints).toEqual(['footer=0'])
+  await using preview = await place.engine.preview({ ...upload(), words: httpWords })
+  expect(preview).toMatchObject({
+    warnings: ['The foot of the table (tfoot) is left out: "9". footer=0 reads it.'],
+    hints: ['footer=0'],
+  })
 })

@@ -206,6 +206,9 @@ describe.each([
     expect((await ask(agent, 'query_dataset', { dataset, top: 5_000 })).error).toBe(
       'top must be at most 500; it is 5000.',
     )
+    expect((await ask(agent, 'query_dataset', { dataset, orderby: 'wind foo' })).error).toMatch(
+      /^orderby: At/,
+    )
     expect((await ask(agent, 'query_dataset', { dataset, where: 'x' })).error).toMatch(
       /^The call of query_dataset has an unknown field "where"; valid fields: dataset, filter, /,
     )

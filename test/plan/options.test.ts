@@ -87,23 +87,23 @@ describe('numbers', () => {
   })
 
   test('$last goes with neither $top nor $skip', () => {
-    expect(() => check({ top: 1, last: 1 })).toThrow("$top and $last can't be used together")
-    expect(() => check({ skip: 1, last: 1 })).toThrow("$skip and $last can't be used together")
+    expect(() => check({ top: 1, last: 1 })).toThrow("top and last can't be used together")
+    expect(() => check({ skip: 1, last: 1 })).toThrow("skip and last can't be used together")
   })
 
   test('an option that does not exist is refused', () => {
     expect(() => check({ limit: 5 } as QueryOptions)).toThrow('Unknown option "limit"')
-    expect(() => check({ filter: 5 } as unknown as QueryOptions)).toThrow('$filter must be text (got 5).')
-    expect(() => check({ apply: null } as unknown as QueryOptions)).toThrow('$apply must be text (got null).')
+    expect(() => check({ filter: 5 } as unknown as QueryOptions)).toThrow('filter must be text (got 5).')
+    expect(() => check({ apply: null } as unknown as QueryOptions)).toThrow('apply must be text (got null).')
   })
 
   test.each([
-    [{ select: null }, '$select must be text or a list of column names'],
-    [{ select: ['id', 5] }, '$select must be text or a list of column names'],
-    [{ orderBy: null }, '$orderby must be text or a list of keys'],
-    [{ orderBy: ['id'] }, '$orderby must be text or a list of keys'],
-    [{ orderBy: [{ column: 'id', desc: true }] }, '$orderby must be text or a list of keys'],
-    [{ orderBy: [{ column: 'id', descending: 'yes' }] }, '$orderby must be text or a list of keys'],
+    [{ select: null }, 'select must be text or a list of column names'],
+    [{ select: ['id', 5] }, 'select must be text or a list of column names'],
+    [{ orderBy: null }, 'orderBy must be text or a list of keys'],
+    [{ orderBy: ['id'] }, 'orderBy must be text or a list of keys'],
+    [{ orderBy: [{ column: 'id', desc: true }] }, 'orderBy must be text or a list of keys'],
+    [{ orderBy: [{ column: 'id', descending: 'yes' }] }, 'orderBy must be text or a list of keys'],
     [{ aliases: { '@p': 5 } }, 'aliases must be an object whose values are text'],
   ])('%j is refused', (options, message) => {
     expect(() => check(options as unknown as QueryOptions)).toThrow(

@@ -37,7 +37,7 @@ describe('a refresh of series', () => {
   it.each([
     ['nothing', [], 'There are no values where there were 4, so the earlier rows are kept.'],
     ['only gaps', [NaN, NaN, NaN, NaN], 'There are no values where there were 4'],
-    ['fewer than half', [7], 'There are only 1 values where there were 4'],
+    ['fewer than half', [7], 'There is only 1 value where there were 4'],
   ])('keeps the rows of a series of which %s came, names it, and refreshes the others', async (_, now, says) => {
     await at.follow(id, { series: ['fred/A', 'fred/B'], every: 'day' })
     at.series.set('A', now)
@@ -148,7 +148,7 @@ describe('a refresh of a pattern of series', () => {
       {
         series: 'ecb/RATES/M..S',
         code: 'fewer_rows',
-        error: expect.stringContaining('There are no values of ecb/RATES/M.GBP.S where there were 1'),
+        error: expect.stringContaining('There are no values of ecb/RATES/M.GBP.S where there was 1'),
       },
     ])
     expect((await rows()).split('\n').slice(1, -1).sort()).toEqual([
@@ -206,7 +206,7 @@ describe('a refresh of a file', () => {
   it.each([
     ['an empty file', '', /./],
     ['a header alone', 'k,v\n', /There are no rows in the file where there were 4/],
-    ['fewer than half', 'k,v\n1,a\n', /There are only 1 rows in the file where there were 4/],
+    ['fewer than half', 'k,v\n1,a\n', /There is only 1 row in the file where there were 4/],
     [
       'a column without values',
       'k,v\n1,\n2,\n3,\n',

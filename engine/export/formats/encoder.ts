@@ -1,6 +1,6 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 import type { Batch } from '../../duckdb/batch.ts'
-import { invalidOption } from '../../errors.ts'
+import { hint, invalidOption } from '../../errors.ts'
 import { DIALECT, type OptionsOf, OTHER_FORMATS, pick } from '../../options.ts'
 import type { Column, Format } from '../../types/index.ts'
 import { checkOptions } from '../../types/known-options.ts'
@@ -288,24 +288,24 @@ export function checkEncoding(
   checkOptions(dialect, DIALECT, format)
   checkOptions(pick(others, OTHER_FORMATS), OTHER_FORMATS, format)
   if (format !== 'parquet' && others.encoding === 'compact') {
-    throw invalidOption(`$encoding=compact is for parquet; ${format} has only plain.`, 'encoding')
+    throw invalidOption(`${hint('$encoding=compact')} is for parquet; ${format} has only plain.`, 'encoding')
   }
   const { delimiter, decimal, null: missing, formulas } = dialect
   const between = separatorOf(format, delimiter)
   if (decimal === ',' && between === ',') {
     throw invalidOption(
-      "$decimal=, needs another sign between the fields: add $delimiter=; (percent-encoded: '%3B').",
+      `${hint('$decimal=,')} needs another sign between the fields: add ${hint('$delimiter=%3B')}, a semicolon.`,
     )
   }
   if (missing === undefined) return
   if (/["\r\n]/.test(missing) || missing.includes(between) || missing.length > MOST_NULL) {
     throw invalidOption(
-      `$null has at most ${MOST_NULL} characters, no quotes, no line end and not what stands between the fields; it is ${JSON.stringify(missing)}.`,
+      `${hint('$null')} has at most ${MOST_NULL} characters, no quotes, no line end and not what stands between the fields; it is ${JSON.stringify(missing)}.`,
     )
   }
   if (formulas === 'escape' && FORMULA.test(missing)) {
     throw invalidOption(
-      `$null=${missing} is what $formulas=escape keeps out: it begins as a formula does. Take a text that begins with another sign.`,
+      `${hint(`$null=${missing.replaceAll('+', '%2B')}`)} is what ${hint('$formulas=escape')} keeps out: it begins as a formula does. Take a text that begins with another sign.`,
     )
   }
 }

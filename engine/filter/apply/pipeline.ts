@@ -1,4 +1,4 @@
-import { EngineError } from '../../errors.ts'
+import { EngineError, hint } from '../../errors.ts'
 import type { Source } from '../check/check.ts'
 import { columnsOf, type SqlColumn } from '../check/expression.ts'
 import { invalid, mistyped } from '../errors.ts'
@@ -107,10 +107,11 @@ function inOption<T>(option: string, read: () => T): T {
   } catch (error) {
     if (!(error instanceof EngineError) || error.code === 'invalid_columns') throw error
     const code = error.code === 'invalid_filter' ? 'invalid_option' : error.code
-    const message = error.message.replace(/\b([Tt])he filter\b/g, '$1he expression')
-    throw new EngineError(code, `${option}: ${message}`, {
+    const { message, details } = error.marked
+    const problem = message.replace(/\b([Tt])he filter\b/g, '$1he expression')
+    throw new EngineError(code, `${hint(option)}: ${problem}`, {
       cause: error,
-      details: { problem: message, ...error.details, option },
+      details: { problem, ...details, option },
     })
   }
 }

@@ -1,4 +1,4 @@
-import { EngineError } from '../../errors.ts'
+import { EngineError, hint } from '../../errors.ts'
 
 /** The subject of a message about `$filter`; of other options it is their name. */
 export const THE_FILTER = 'The filter'
@@ -90,5 +90,8 @@ function failed(subject: string, problem: string, cause: unknown): EngineError {
   const option = subject === THE_FILTER ? '$filter' : subject
   // A statement that several options made does not tell which of them has failed.
   const details = /^\$[a-z]+$/.test(option) ? { option } : undefined
-  return new EngineError('filter_failed', `${subject} ${problem}`, { cause, details })
+  return new EngineError('filter_failed', `${subject.replaceAll(/\$[a-z]+/g, hint)} ${problem}`, {
+    cause,
+    details,
+  })
 }

@@ -1,4 +1,5 @@
 import type { IRecognitionException } from 'chevrotain'
+import { hint } from '../../errors.ts'
 import { nearest } from '../../util/nearest.ts'
 import { excerpt, invalid } from '../errors.ts'
 import { functionRow, functionTable } from '../tables/functions.ts'
@@ -62,7 +63,10 @@ export function complain(fault: Fault): Error {
     return invalid(at, `'/' leads only from a json column into its values, as in doc/a/b.${hint}`)
   }
   if (found?.tokenType === T.SearchOpen) {
-    return invalid(at, "search(…) can stand only in $apply. Write contains(x, 'a'), or use $search.")
+    return invalid(
+      at,
+      `search(…) can stand only in ${hint('$apply')}. Write contains(x, 'a'), or use ${hint('$search')}.`,
+    )
   }
   const time = found?.tokenType === T.Colon ? timeBefore(text, before) : undefined
   if (time) return time
@@ -162,7 +166,7 @@ function blankName({ text, tokens, index }: Fault): string | undefined {
   return text.slice(parts[0]!.startOffset, last.startOffset + last.image.length)
 }
 
-const ORDER = '. Rows are ordered by $orderby.'
+const ORDER = `. Rows are ordered by ${hint('$orderby')}.`
 
 /** Operators of SQL and other languages, each with the rest of a message that begins with "is not an operator here". */
 const OTHER_LANGUAGES: Readonly<Record<string, string>> = {
@@ -174,7 +178,13 @@ const OTHER_LANGUAGES: Readonly<Record<string, string>> = {
   between: '. Write x ge 1 and x le 9.',
   equals: '. Write eq.',
   not: '. It stands before a whole condition: not (x in (1, 2)), not (x eq 1).',
-  ...{ asc: ORDER, desc: ORDER, order: ORDER, orderby: ORDER, limit: '. Write $top beside the filter.' },
+  ...{
+    asc: ORDER,
+    desc: ORDER,
+    order: ORDER,
+    orderby: ORDER,
+    limit: `. Write ${hint('$top')} beside the filter.`,
+  },
   xor: '. Write ne between two conditions.',
 }
 
@@ -297,8 +307,7 @@ export function unknownPrefix(prefix: string, at: number): Error {
 const NO_COLLECTION = 'is not supported here: no column holds a collection.'
 const CHOICE = 'is not a function. Did you mean case, as in case(x gt 5: 1, true: 0)?'
 const INSTEAD_OF_NULL = 'is not a function. Did you mean case, as in case(x ne null: x, true: 0)?'
-const OF_ROWS =
-  'is not a function here: it takes many rows. Write it in $apply, as in aggregate(x with max as y).'
+const OF_ROWS = `is not a function here: it takes many rows. Write it in ${hint('$apply')}, as in aggregate(x with max as y).`
 const TODAY = 'is not a function. Did you mean date(now())?'
 
 /** Functions of the standard and of other languages that are not here, each with what is said of it. */

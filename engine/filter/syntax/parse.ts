@@ -89,7 +89,7 @@ function inAlias<T>({ image }: Token, read: () => T): T {
     return read()
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
-    throw new EngineError(error.code, `${image}: ${error.message}`, { cause: error })
+    throw new EngineError(error.code, `${image}: ${error.marked.message}`, { cause: error })
   }
 }
 

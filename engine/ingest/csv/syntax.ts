@@ -201,7 +201,10 @@ export interface FieldReader {
 export function fieldReader(options: UploadOptions): FieldReader {
   const { nulls = [], decimal = '.', thousands, dates, booleans } = options
   if (booleans && booleans.length !== 2) {
-    throw invalidOption('booleans must be two texts, for true and for false, such as t,f.', 'booleans')
+    throw invalidOption(
+      `${hint('booleans')} must be two texts, for true and for false, such as t,f.`,
+      'booleans',
+    )
   }
   if (thousands === decimal) {
     throw invalidOption(
@@ -313,7 +316,7 @@ export function dateReader(pattern: string): (text: string) => string | undefine
     .join()
   if (!/^DD?,M{1,3},YY(YY)?$/.test(parts ?? '') || /[^YMD.,/年月日 -]/.test(pattern)) {
     throw invalidOption(
-      'dates must be a pattern of YYYY or YY, MMM, MM or M, and DD or D, with points, commas, slashes, hyphens, blanks ' +
+      `${hint('dates')} must be a pattern of YYYY or YY, MMM, MM or M, and DD or D, with points, commas, slashes, hyphens, blanks ` +
         'or 年月日 between them, for example DD.MM.YYYY.',
       'dates',
     )

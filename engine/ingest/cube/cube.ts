@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { EngineError } from '../../errors.ts'
 import { filledColumns, readMetadata } from '../../types/file-metadata.ts'
+import { counted } from '../../util/counted.ts'
 import { type SinkTarget, sinkFile } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
 import { type KnownColumns, layColumns, namesOfColumns } from '../targets.ts'
@@ -60,7 +61,9 @@ export function sizeOf(dimensions: readonly Dimension[]): number {
 /** The error where the values are not as many as the dimensions make. */
 export function otherCount(count: number, dimensions: readonly Dimension[]): Error {
   const sizes = dimensions.map(({ codes }) => codes.length).join(' × ')
-  return malformed(`The table has ${count} values; its dimensions make ${sizes} = ${sizeOf(dimensions)}.`)
+  return malformed(
+    `The table has ${counted(count, 'value')}; its dimensions make ${sizes} = ${sizeOf(dimensions)}.`,
+  )
 }
 
 /**

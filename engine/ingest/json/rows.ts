@@ -1,5 +1,6 @@
 import { EngineError } from '../../errors.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
+import { counted } from '../../util/counted.ts'
 import type { UnnamedColumns, UploadOptions } from '../request.ts'
 import { type Target, UNKNOWN_COLUMN } from '../targets.ts'
 import { Blanks } from '../text/blanks.ts'
@@ -216,7 +217,7 @@ export class JsonRows {
       }
     }
     if (count !== positions.length) {
-      throw badRow(reader.row, ` has ${count} values for ${positions.length} columns.`)
+      throw badRow(reader.row, ` has ${counted(count, 'value')} for ${counted(positions.length, 'column')}.`)
     }
   }
 

@@ -1,4 +1,4 @@
-import { EngineError, hint } from '../../errors.ts'
+import { EngineError, hint, type Said } from '../../errors.ts'
 import type { Column, ColumnType } from '../../types/index.ts'
 import { kindOf, TEXT_KIND, ZONED } from './text-kinds.ts'
 
@@ -280,22 +280,22 @@ export class Faults {
   check(): void {
     const [first] = this.#found
     if (!first) return
-    const errors = this.#found.flatMap(faultsOf)
-    throw new EngineError(first.code, first.message, { details: { ...first.details, errors } })
+    const errors = this.#found.flatMap(({ marked }) => faultsOf(marked))
+    throw withDetails(first, { errors })
   }
 }
 
 /** The same error with more details, and perhaps another message. */
 export function withDetails(
-  { code, httpMessage, cause, details }: EngineError,
+  { code, cause, marked }: EngineError,
   more: Readonly<Record<string, unknown>>,
-  other = httpMessage,
+  message = marked.message,
 ): EngineError {
-  return new EngineError(code, other, { cause, details: { ...details, ...more } })
+  return new EngineError(code, message, { cause, details: { ...marked.details, ...more } })
 }
 
-/** What is wrong with an upload, according to its error. */
-export function faultsOf({ httpMessage, details = {} }: EngineError): readonly UploadFault[] {
+/** What is wrong with an upload, according to its error, or what that says in other words. */
+export function faultsOf({ message, details = {} }: Said): readonly UploadFault[] {
   const { row, column, value, hints, errors } = details as Partial<UploadFault> & {
     readonly errors?: readonly UploadFault[]
   }
@@ -305,7 +305,7 @@ export function faultsOf({ httpMessage, details = {} }: EngineError): readonly U
       ...(row !== undefined && { row }),
       ...(column !== undefined && { column }),
       ...(value !== undefined && { value }),
-      error: httpMessage,
+      error: message,
       ...(hints && { hints }),
     },
   ]

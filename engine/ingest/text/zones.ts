@@ -1,4 +1,4 @@
-import { invalidOption } from '../../errors.ts'
+import { hint, invalidOption } from '../../errors.ts'
 import { quoteLiteral } from '../../types/index.ts'
 import type { ZoneOption } from './text-kinds.ts'
 
@@ -8,7 +8,7 @@ export function zoneNamed(zone: string): string {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
   } catch {
     throw invalidOption(
-      'zone must be a time zone such as Europe/Berlin, or an offset such as +02:00.',
+      `${hint('zone')} must be a time zone such as Europe/Berlin, or an offset such as +02:00.`,
       'zone',
     )
   }

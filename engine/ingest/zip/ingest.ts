@@ -139,10 +139,11 @@ async function ingestAll(
  */
 function inEntry(error: EngineError, entry: string, first: string): EngineError {
   const named = (text: string) => `${quoteValue(entry)}: ${text}`
-  const { errors } = (error.details ?? {}) as { readonly errors?: readonly UploadFault[] }
+  const { message, details } = error.marked
+  const { errors } = (details ?? {}) as { readonly errors?: readonly UploadFault[] }
   const faults = errors?.map((fault) => ({ ...fault, error: named(fault.error) }))
   const types = first && ` The columns are those of ${quoteValue(first)}, unless they are declared before.`
-  return withDetails(error, faults ? { errors: faults } : {}, named(error.message) + types)
+  return withDetails(error, faults ? { errors: faults } : {}, named(message) + types)
 }
 
 /** Reads what was unpacked as an upload of its own. */

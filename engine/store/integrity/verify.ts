@@ -2,6 +2,7 @@ import { isInBucket, type Part, type Version } from '../../catalog/records.ts'
 import { EngineError, type ErrorCode } from '../../errors.ts'
 import { requireKnown } from '../../types/known-options.ts'
 import type { Names } from '../../types/option-values.ts'
+import { counted } from '../../util/counted.ts'
 import type { Store } from '../store.ts'
 
 export interface VerifyReport {
@@ -94,9 +95,12 @@ async function verified(store: Store, part: Part, { columns }: Version): Promise
       part: store.integrity.file(part),
       attached: part.attached && columns,
     })
-    if (read.rows !== part.rows) return { problem: `it has ${read.rows} rows; the catalog says ${part.rows}` }
+    if (read.rows !== part.rows)
+      return { problem: `it has ${counted(read.rows, 'row')}; the catalog says ${part.rows}` }
     if (read.columns.length !== columns.length)
-      return { problem: `it has ${read.columns.length} columns; the catalog says ${columns.length}` }
+      return {
+        problem: `it has ${counted(read.columns.length, 'column')}; the catalog says ${columns.length}`,
+      }
     return { note: filteredNote(read.filtered.map((index) => columns[index]!.name)) }
   } catch (error) {
     if (error instanceof EngineError && NOT_OF_THE_PART.has(error.code)) throw error

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
+import { httpWords } from '../../../engine/errors.ts'
 import type { Engine, Handle } from '../../../engine/index.ts'
 import { optionTexts, pick, QUERY, READING, VERSION } from '../../../engine/options.ts'
 import { Access } from '../../accounts/access.ts'
@@ -33,7 +34,15 @@ export function localTables(workplace: Workplace): Tables {
       const { from, format, gzip } = file
       const body = 'file' in from ? { file: from.file } : from
       const dataset = await engine.dataset(id)
-      const given = { body, format, gzip, ...uploadOptions(file.options), ...(on && { on }), ...options }
+      const given = {
+        body,
+        format,
+        gzip,
+        ...uploadOptions(file.options),
+        ...(on && { on }),
+        words: httpWords,
+        ...options,
+      }
       const { options: chosen, ...written } = await dataset[mode](given)
       return { ...written, ...(chosen && { options: optionTexts(chosen, READING) }) }
     },

@@ -53,7 +53,17 @@ export interface WriteOptions extends Change {
 
 export type Written = Pick<
   WrittenDataset,
-  'id' | 'rowCount' | 'version' | 'columns' | 'options' | 'why' | 'sheet' | 'entry' | 'table' | 'warnings'
+  | 'id'
+  | 'rowCount'
+  | 'version'
+  | 'columns'
+  | 'options'
+  | 'why'
+  | 'sheet'
+  | 'entry'
+  | 'table'
+  | 'warnings'
+  | 'hints'
 >
 
 /** The part of the client that commands use, which a data directory offers as well. */

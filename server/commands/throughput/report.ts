@@ -1,4 +1,5 @@
-import { counted, inRows } from '../usage.ts'
+import { counted } from '../../../engine/util/counted.ts'
+import { inRows } from '../usage.ts'
 import { type Figure, RIVALS, type Rival, type Spread, spread } from './measure.ts'
 
 /** How what writes the same rows is called. */

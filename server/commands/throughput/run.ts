@@ -6,11 +6,12 @@ import { cpus, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { FORMATS } from '../../../engine/index.ts'
+import { counted } from '../../../engine/util/counted.ts'
 import { Client } from '../../client/index.ts'
 import { ownVersion } from '../../version.ts'
 import { importFile } from '../import.ts'
 import { remoteTables } from '../tables/remote.ts'
-import { counted, Failed, inRows, oneOf, UsageError, wholeNumber, writeWhole } from '../usage.ts'
+import { Failed, inRows, oneOf, UsageError, wholeNumber, writeWhole } from '../usage.ts'
 import {
   type Figure,
   measure,

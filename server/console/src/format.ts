@@ -1,3 +1,5 @@
+export { counted as plural } from '../../../engine/util/counted.ts'
+
 /** Formats numbers, sizes and times for display. There is only one language for now. */
 const LOCALE = 'en-GB'
 
@@ -17,10 +19,6 @@ export function formatNumber(value: number): string {
 }
 
 export const formatPercent: (share: number) => string = percentage.format
-
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${formatCount(count)} ${count === 1 ? one : many}`
-}
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
 

@@ -153,27 +153,35 @@ function parsed(text: string, { delimiter = ',', null: missing = '' }: Dialect):
 
 describe('options that clash', () => {
   it.each<[Format, Dialect, RegExp]>([
-    ['json', { bom: true }, /^\$bom is for csv and tsv; the format is json\./],
-    ['xlsx', { null: 'NA' }, /^\$null is for csv and tsv/],
-    ['csv', { decimal: ',' }, /^\$decimal=, needs another sign between the fields/],
-    ['csv', { decimal: ',', delimiter: ',' }, /^\$decimal=, needs another sign/],
-    ['tsv', { delimiter: ';' }, /^\$delimiter is for csv; the format is tsv/],
-    ['csv', { delimiter: 'e' }, /^\$delimiter must be one character/],
-    ['csv', { delimiter: '-' }, /^\$delimiter must be one character/],
-    ['csv', { delimiter: '§' }, /^\$delimiter must be one character/],
-    ['csv', { delimiter: '' }, /^\$delimiter must be one character/],
-    ['csv', { null: 'a,b' }, /^\$null has at most 64 characters/],
-    ['csv', { null: '"' }, /^\$null has/],
-    ['tsv', { null: '\t' }, /^\$null has/],
-    ['csv', { null: '-', formulas: 'escape' }, /^\$null=- is what \$formulas=escape keeps out/],
-    ['csv', { decimal: '٫' as ',' }, /^\$decimal must be "." or ","/],
-    ['csv', { formulas: 'yes' as 'escape' }, /^\$formulas must be "escape"/],
+    ['json', { bom: true }, /^dialect\.bom is for csv and tsv; the format is json\./],
+    ['xlsx', { null: 'NA' }, /^dialect\.null is for csv and tsv/],
+    [
+      'csv',
+      { decimal: ',' },
+      /^dialect: \{ decimal: ',' \} needs another sign between the fields: add dialect: \{ delimiter: ';' \}/,
+    ],
+    ['csv', { decimal: ',', delimiter: ',' }, /^dialect: \{ decimal: ',' \} needs another sign/],
+    ['tsv', { delimiter: ';' }, /^dialect\.delimiter is for csv; the format is tsv/],
+    ['csv', { delimiter: 'e' }, /^dialect\.delimiter must be one character/],
+    ['csv', { delimiter: '-' }, /^dialect\.delimiter must be one character/],
+    ['csv', { delimiter: '§' }, /^dialect\.delimiter must be one character/],
+    ['csv', { delimiter: '' }, /^dialect\.delimiter must be one character/],
+    ['csv', { null: 'a,b' }, /^dialect\.null has at most 64 characters/],
+    ['csv', { null: '"' }, /^dialect\.null has/],
+    ['tsv', { null: '\t' }, /^dialect\.null has/],
+    [
+      'csv',
+      { null: '-', formulas: 'escape' },
+      /^dialect: \{ null: '-' \} is what dialect: \{ formulas: 'escape' \} keeps out/,
+    ],
+    ['csv', { decimal: '٫' as ',' }, /^dialect\.decimal must be "." or ","/],
+    ['csv', { formulas: 'yes' as 'escape' }, /^dialect\.formulas must be "escape"/],
   ])('are refused in a sentence: %s %j', (format, dialect, message) => {
     expect(() => checkEncoding(format, { dialect })).toThrowError(message)
   })
 
   it('$overlong is for xlsx alone', () => {
-    expect(() => checkEncoding('csv', { overlong: 'cut' })).toThrowError(/^\$overlong is for xlsx/)
+    expect(() => checkEncoding('csv', { overlong: 'cut' })).toThrowError(/^overlong is for xlsx/)
     expect(() => checkEncoding('xlsx', { overlong: 'cut' })).not.toThrow()
   })
 })

@@ -102,11 +102,11 @@ describe('messages', () => {
     ['Stock gt −5', "At position 10: '−' is not an operator here. Write -."],
     [
       'Stock gt 5 order by Name',
-      "At position 12: 'order' is not an operator here. Rows are ordered by $orderby.",
+      "At position 12: 'order' is not an operator here. Rows are ordered by orderBy.",
     ],
     [
       'max(Stock) gt 5',
-      'At position 1: max() is not a function here: it takes many rows. Write it in $apply, as in aggregate(x with ' +
+      'At position 1: max() is not a function here: it takes many rows. Write it in apply, as in aggregate(x with ' +
         'max as y).',
     ],
     [

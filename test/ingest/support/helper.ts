@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { EngineError } from '../../../engine/errors.ts'
+import { EngineError, httpWords } from '../../../engine/errors.ts'
 import { Ingestor } from '../../../engine/ingest/ingestor.ts'
 import type { Jobs } from '../../../engine/ingest/jobs.ts'
 import type { IngestRequest, IngestResult, UploadFormat } from '../../../engine/ingest/request.ts'
@@ -75,7 +75,7 @@ export class Bench {
     }
   }
 
-  /** Ingests a file and reads nothing back. */
+  /** Ingests a file and reads nothing back. Errors name options as HTTP does. */
   async ingest(
     format: UploadFormat,
     file: string,
@@ -84,7 +84,10 @@ export class Bench {
     const part = this.path('.parquet')
     const limits = { unpackedBytes: 1 << 30 }
     const request = { file, format, target: part, limits, ...given }
-    return { ...(await this.ingestor.jobs.ingest(request, { signal, onProgress })), part }
+    const ingested = this.ingestor.jobs.ingest(request, { signal, onProgress }).catch((error: unknown) => {
+      throw error instanceof EngineError ? Object.assign(error, error.inWords(httpWords)) : error
+    })
+    return { ...(await ingested), part }
   }
 
   /** Writes the rows of parts as one part, with other columns where `to` says so. */

@@ -1,4 +1,4 @@
-import { EngineError } from '../../../errors.ts'
+import { EngineError, hint } from '../../../errors.ts'
 import { type ColumnType, decimalParts, type Statement, sqlType, typeName } from '../../../types/index.ts'
 import type { EncodedColumn, EncodeOptions } from '../encoder.ts'
 
@@ -59,7 +59,7 @@ function textTooLong(column: string, length: number, row?: number): EngineError 
   return new EngineError(
     'not_representable',
     `A cell of a sheet holds ${grouped(XLSX_CHARACTERS)} characters, but ${where}column '${column}' has ` +
-      `${grouped(length)}. Leave the column out, choose another format, or have long texts cut with $overlong=cut.`,
+      `${grouped(length)}. Leave the column out, choose another format, or have long texts cut with ${hint('$overlong=cut')}.`,
   )
 }
 

@@ -15,6 +15,7 @@ const INTERVALS = {
 
 /** What the control of the options of a followed file is called. */
 const OPTIONS = 'Options of the file'
+const CONFIRM = 'Take fewer than half of the rows, or none'
 
 const isAddress = (text: string) => /^https?:/.test(text)
 
@@ -71,7 +72,7 @@ export function follow(id: number, source: Source | undefined): void {
     fields: {
       ...fieldsOf(source),
       confirm: {
-        label: 'Take fewer than half of the rows, or none',
+        label: CONFIRM,
         value: false,
         when: () => source?.lastError != null,
       },
@@ -103,5 +104,7 @@ export function followAnew(homes: Homes, home: Repository | undefined): void {
 
 /** Why the last refresh failed, with options named as a form asks for them. */
 export function lastError({ lastError, hints }: Source): string {
-  return withOptions(lastError ?? '', hints, (name, value) => `“${OPTIONS}: ${name}=${value}”`)
+  return withOptions(lastError ?? '', hints, (name, value) =>
+    name === 'confirm' ? `“${CONFIRM}”` : `“${OPTIONS}: ${name}=${value}”`,
+  )
 }

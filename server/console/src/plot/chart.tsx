@@ -2,7 +2,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { formatCount, formatNumber } from '../format.ts'
+import { formatNumber, plural } from '../format.ts'
 import { useSize } from '../hooks.ts'
 import { useTheme } from '../theme.ts'
 import { Button } from '../ui/button.tsx'
@@ -90,7 +90,7 @@ function describe(title: string, { xs, series }: Drawing, xText: (x: number) => 
   const low = known.reduce((least, point) => (point.y < least.y ? point : least))
   const high = known.reduce((most, point) => (point.y > most.y ? point : most))
   return (
-    `${title}: ${formatCount(known.length)} values from ${xText(xs[0]!)} to ${xText(xs.at(-1)!)}. ` +
+    `${title}: ${plural(known.length, 'value')} from ${xText(xs[0]!)} to ${xText(xs.at(-1)!)}. ` +
     `Lowest ${formatNumber(low.y)} at ${xText(low.x)}, highest ${formatNumber(high.y)} at ${xText(high.x)}.`
   )
 }

@@ -4,7 +4,7 @@ import { api, type Shelves, shelves } from '../api.ts'
 import { rowsIn } from '../csv.ts'
 import { columnsIn } from '../dataset/exploration.ts'
 import { chosenRepository, newDatasetFields } from '../dataset/storing.ts'
-import { formatCount, plural } from '../format.ts'
+import { plural } from '../format.ts'
 import { useRound } from '../hooks.ts'
 import { Plot } from '../plot/plot-view.tsx'
 import { type Draw, drawResult } from '../plot/sources.ts'
@@ -161,7 +161,7 @@ function Result(
             </Empty>
           ) : (
             <Grid
-              label={`${formatCount(rowCount ?? 0)} rows of the result`}
+              label={`${plural(rowCount ?? 0, 'row')} of the result`}
               {...{ windows, active }}
               onActive={setActive}
               onSort={() => announce('Sort with ORDER BY in the statement.')}

@@ -2,6 +2,7 @@ import { MOST_FAULTS } from '../../../../engine/ingest/text/errors.ts'
 import { hasDialect } from '../../../../engine/ingest/upload-format.ts'
 import { fromHttp, READING } from '../../../../engine/options.ts'
 import { COLUMN_TYPES, decimalParts } from '../../../../engine/types/index.ts'
+import { withOptions } from '../../../client/errors.ts'
 import type { Column, ColumnType, Preview, UploadOptions } from '../../../client/index.ts'
 import { plural } from '../format.ts'
 import { alignsRight } from '../table/layout.ts'
@@ -136,9 +137,9 @@ function Differences({ found, existing }: { readonly found: Named; readonly exis
   )
 }
 
-function summary({ columns, rowCount, warnings }: Preview, typed: boolean): string {
+function summary({ columns, rowCount, warnings, hints }: Preview, typed: boolean): string {
   const found = plural(columns.length, 'column')
-  if (warnings.length > 0) return `${found}. ${warnings.join(' ')}`
+  if (warnings.length > 0) return `${found}. ${withOptions(warnings.join(' '), hints, labelled)}`
   return `${found}, ${plural(rowCount, 'row')}.${typed ? " The types are the file's own." : ''}`
 }
 

@@ -279,7 +279,7 @@ export const LABELS = {
 export function labelled(name: string, value: string): string {
   if (name === 'columns') return value === 'add' ? '“Add these columns”' : '“Replace columns too”'
   const label = (LABELS as Readonly<Record<string, string>>)[name]
-  if (label === undefined) return `${name}=${value}`
+  if (label === undefined) return value === '' ? name : `${name}=${value}`
   return value === '' ? `“${label}”` : `“${label}: ${value}”`
 }
 
