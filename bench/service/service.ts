@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { residentMemory } from '../peers/meter.ts'
 import { type Drained, drain } from './drain.ts'
 
 /** A server in a process of its own, so that its memory and its event loop are its own. */
@@ -16,6 +17,8 @@ export interface Service extends AsyncDisposable {
   occupy(path: string, exports: number): AsyncDisposable
   /** Resident memory in bytes; undefined if the system doesn't report it. */
   memory(): number | undefined
+  /** The same with all processes that it has started. */
+  memoryOfAll(): number
   /** Milliseconds of the processor that the server has used; undefined if the system doesn't report them. */
   cpu(): number | undefined
   /** Open files and sockets; undefined if the system doesn't report them. */
@@ -109,6 +112,7 @@ export async function startService(
         return undefined
       }
     },
+    memoryOfAll: () => residentMemory(child.pid!),
     cpu: () => cpuOf(child.pid!),
     handles: () => {
       try {
