@@ -58,6 +58,31 @@ class Objects {
 }
 
 describe('the cache', () => {
+  it('makes room on a disk that others have filled by what nobody reads, and fetches the object again', async () => {
+    const objects = new Objects()
+    const [old, read, wanted] = ['old', 'read', 'wanted'].map((name) => objects.add(name, MIB))
+    const cache = new ObjectCache(folder, NO_LIMIT, objects.get)
+    using _ = await cache.pin([read!])
+    {
+      using _ = await cache.pin([old!])
+    }
+    objects.before = async () => {
+      if (cache.has(old!)) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+    }
+    using held = await cache.pin([wanted!])
+    expect([held, objects.holds(cache, wanted!)]).toEqual([expect.anything(), true])
+    expect(readdirSync(folder).sort()).toEqual(['read', 'wanted'])
+    expect(cache.stats.bytes).toBe(2 * MIB)
+  })
+
+  it('counts a file that grows by what it has now', () => {
+    const cache = new ObjectCache(folder, NO_LIMIT, new Objects().get)
+    for (const bytes of [10, 30, 20]) {
+      cache.grow('growing', bytes)
+      expect(cache.stats.bytes).toBe(bytes)
+    }
+  })
+
   it('fetches an object by ranges and checks it, and the next time has it', async () => {
     const objects = new Objects()
     const large = objects.add('large', 20 * MIB + 7)

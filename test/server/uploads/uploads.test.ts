@@ -193,6 +193,7 @@ describe('what is wrong is said, and nothing is changed', () => {
     ['JSON without rows', 'PUT', 'application/json', '{}', 400, /rows/],
     ['JSON that is null', 'PUT', 'application/json', 'null', 400, /rows|object/],
     ['JSON that is a text', 'PUT', 'application/json', '"series"', 400, /rows|object/],
+    ['rows and more', 'PUT', 'application/json', '{"rows":[],"series":1}', 400, /key "series"/],
     ['JSON that is a list', 'PUT', 'application/json', '[1]', 400, /rows|object/],
     ['no Parquet', 'PUT', 'application/vnd.apache.parquet', 'PAR0 nonsense', 400, /Parquet/i],
     [
