@@ -89,8 +89,8 @@ test('rows of another length, objects, half characters and missing values are re
   await using place = await openWorkplace()
   const { engine } = place
   const column = { name: 'n', type: 'string' } as const
-  expect(() => engine.relation([column], [['a', 'b']])).toThrow('Row 1 has 2 values for 1 columns.')
-  expect(() => engine.relation([column], [[]])).toThrow('Row 1 has 0 values for 1 columns.')
+  expect(() => engine.relation([column], [['a', 'b']])).toThrow('Row 1 has 2 values for 1 column.')
+  expect(() => engine.relation([column], [[]])).toThrow('Row 1 has 0 values for 1 column.')
   expect(() => engine.relation([column], [{ a: 'x' }] as never)).toThrow(
     'Row 1 is no list of values in the order of the columns.',
   )

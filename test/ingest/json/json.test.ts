@@ -238,7 +238,7 @@ describe('JSON that is refused', () => {
 
   test('a row that is too long or too short for its columns', async () => {
     const text = '{"columns":[{"name":"a","type":"integer"}],"rows":[[1],[1,2]]}'
-    expect(await bench.refusal('json', text)).toBe('400 invalid_upload: Row 2 has 2 values for 1 columns.')
+    expect(await bench.refusal('json', text)).toBe('400 invalid_upload: Row 2 has 2 values for 1 column.')
   })
 
   test('columns that are malformed, or not those of the dataset', async () => {
