@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { measure } from '../../server/commands/throughput/measure.ts'
 import { compare, type Report, tableOf } from '../../server/commands/throughput/report.ts'
+import { serveProcess } from '../server/process.ts'
 import { parquetryProcess } from './parquetry.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
@@ -58,6 +59,34 @@ test('a file of one’s own is measured in each format, beside COPY, and the fig
     expect(rowsPerSecond.least).toBeLessThanOrEqual(rowsPerSecond.median)
   }
   expect(readFileSync(file('figures.html'), 'utf8')).toContain('<h2>n.csv</h2>')
+})
+
+test('datasets of a server are named as by other commands', async () => {
+  const key = 'the key of the benchmark'
+  await using server = await serveProcess({
+    data: file('data'),
+    environment: { PARQUETRY_ROOT_KEY: key },
+    samples: true,
+  })
+  const measured = (name: string) =>
+    parquetryProcess([
+      'bench',
+      name,
+      '--server',
+      server.url,
+      '--key',
+      key,
+      '--formats',
+      'csv',
+      '--seconds',
+      '0',
+    ])
+  expect(await measured('samples/penguins')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('penguins: 344 rows'),
+  })
+  const { code, stderr } = await measured('samples/pinguins')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('pinguins')])
 })
 
 test('memory that the server did not always tell is not measured, and the table says so', async () => {
@@ -138,7 +167,7 @@ test.each([
   [['--formats', 'excel'], /--formats: "excel" is not one of csv/],
   [['--fail-above', 'x'], /--fail-above: "x" is not a ratio/],
   [['--compare', 'nowhere.json'], /--compare: nowhere.json can't be read/],
-  [['--server', 'http://127.0.0.1:1', '--key', 'k'], /Name the datasets of the server by their ids/],
+  [['--server', 'http://127.0.0.1:1', '--key', 'k'], /Name the datasets of the server, as repository/],
 ])('wrong usage is told: %j', async (args, message) => {
   const { code, stderr } = await parquetryProcess(['bench', ...args])
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)])

@@ -7,7 +7,7 @@ export function addBenchCommand(program: Command, target: Target): void {
   program
     .command('bench [what...]')
     .description(
-      'measure how fast tables are exported: files of yours or the samples, on a temporary server, or datasets of the server that --server names, by their ids',
+      'measure how fast tables are exported: files of yours or the samples, on a temporary server, or datasets of the server that --server names, by their names or ids',
     )
     .option('--formats <list>', 'the formats, separated by commas', 'csv,json,xlsx,parquet,arrow')
     .option('--clients <list>', 'how many clients download at once, for example 1,8', '1')

@@ -11,6 +11,7 @@ import { Client } from '../../client/index.ts'
 import { ownVersion } from '../../version.ts'
 import { importFile } from '../import.ts'
 import { remoteTables } from '../tables/remote.ts'
+import { findDataset } from '../tables/tables.ts'
 import { Failed, inRows, oneOf, UsageError, wholeNumber, writeWhole } from '../usage.ts'
 import {
   type Figure,
@@ -60,14 +61,9 @@ export async function bench(
       '--beside: pandas and polars write rows of files or of the samples, not of a server.',
     )
   }
-  if (server && what.length === 0) throw new UsageError('Name the datasets of the server by their ids.')
-  const tables = server
-    ? await measureAll(
-        server,
-        what.map((id) => wholeNumber('dataset', id)),
-        plan,
-      )
-    : await measureHere(what, plan)
+  if (server && what.length === 0)
+    throw new UsageError('Name the datasets of the server, as repository/dataset or by their ids.')
+  const tables = server ? await measureNamed(server, what, plan) : await measureHere(what, plan)
   const { model = 'processor' } = cpus()[0] ?? {}
   const report: Report = {
     measuredAt: new Date().toISOString(),
@@ -89,6 +85,17 @@ function readReport(file: string): Report {
     throw new UsageError(`--compare: ${file} can't be read: ${(error as Error).message}`)
   }
   throw new UsageError(`--compare: ${file} was not written by --json.`)
+}
+
+async function measureNamed(
+  server: { readonly url: string; readonly key: string },
+  names: readonly string[],
+  plan: Plan,
+): Promise<Report['tables']> {
+  const tables = remoteTables(server.url, server.key)
+  const found = await Promise.all(names.map((name) => findDataset(tables, name)))
+  const ids = found.map(({ id }) => id)
+  return await measureAll(server, ids, plan)
 }
 
 /** Measures files, or the samples, on a server that is started for it and keeps no answers in memory. */
