@@ -101,7 +101,7 @@ test('a row that can not be read ends the command with its number in the stream'
   }
   expect(await errors('--commit', '60s')).toEqual([
     1,
-    'parquetry: commit must be a number of rows, as 1000, or of seconds up to 59, as 5s (got "60s").\n',
+    'parquetry: --commit must be a number of rows, as 1000, or of seconds up to 59, as 5s (got "60s").\n',
   ])
   expect(await errors('--follow', join(folder, 'none.csv'))).toEqual([
     2,

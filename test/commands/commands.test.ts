@@ -225,7 +225,7 @@ describe.each(PLACES)('%s', (where, place) => {
     )
     expect(await run(...args, '--sheet', 'a')).toMatchObject({
       code: 1,
-      stderr: 'parquetry: sheet is for xlsx, xls, xlsb and ods; the format is csv.\n',
+      stderr: 'parquetry: --sheet is for xlsx, xls, xlsb and ods; the format is csv.\n',
     })
   })
 
@@ -250,13 +250,13 @@ describe.each(PLACES)('%s', (where, place) => {
     expect((await run('export', 'home/numbers', ...doubled)).stdout).toBe('m\n6\n')
     const wrong = await run('export', 'home/numbers', '--apply', 'aggregate(n with summ as s)')
     expect(wrong).toMatchObject({ code: 1, stdout: '' })
-    expect(wrong.stderr).toMatch(/\$apply: At position 18: 'summ' is not an aggregation method/)
+    expect(wrong.stderr).toMatch(/--apply: At position 18: 'summ' is not an aggregation method/)
     const office = ['--bom', '--delimiter', ';', '--decimal', ',', '--null', 'NA', '--formulas', 'escape']
     const written = await run('export', 'home/numbers', '--top', '1', '--select', 'n', ...office)
     expect(written).toMatchObject({ code: 0, stdout: '\ufeffn\n1\n' })
     expect(await run('export', 'home/numbers', '--format', 'json', '--null', 'NA')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('$null is for csv and tsv; the format is json.'),
+      stderr: expect.stringContaining('--null is for csv and tsv; the format is json.'),
     })
     expect((await run('export', 'home/numbers', '-o', '-', '--format', 'ndjson', '--top', '1')).stdout).toBe(
       '{"n":1,"text":"a\\nb"}\n',

@@ -134,7 +134,7 @@ describe('limits of seconds', () => {
     await at.connectors.series('bls', 'S0')
     const error = await failureOf(at.connectors.series('bls', 'S1'))
     expect(error.message).toMatch(
-      /^The limit of BLS, 1 requests a minute, has been reached\. Try again in \d+ s\.$/,
+      /^The limit of BLS, 1 request a minute, has been reached\. Try again in \d+ s\.$/,
     )
     expect(error).toMatchObject({ remedy: 'own-key' })
     expect(error.retryAfter).toBeLessThanOrEqual(63)

@@ -52,8 +52,8 @@ test('a new row is an option of the library, with its checks', () => {
   const scan = () => ({ kind: 'slices', slices: [], of: 0 }) as const
   const check = (options: object) => () => planQuery({ columns: [], rows: 0, rowBytes: 0, scan }, options)
   expect(check({ sample: 5 })).not.toThrow()
-  expect(check({ sample: -1 })).toThrow('$sample must be a non-negative integer (got -1).')
-  expect(check({ sample: 1, last: 1 })).toThrow("$sample and $last can't be used together.")
+  expect(check({ sample: -1 })).toThrow('sample must be a non-negative integer (got -1).')
+  expect(check({ sample: 1, last: 1 })).toThrow("sample and last can't be used together.")
 })
 
 test('a new row is a parameter of HTTP, with its checks and a hint for its name', async () => {

@@ -308,7 +308,7 @@ describe('over a real connection', () => {
     })
     expect(response.status).toBe(408)
     expect(JSON.parse(response.body).error).toBe(
-      'The body arrives at less than 1024 bytes a second. Nothing was changed.',
+      'The body arrives at less than 1,024 bytes a second. Nothing was changed.',
     )
     expect(await csv()).toBe(NUMBERS)
   })
