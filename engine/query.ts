@@ -175,8 +175,9 @@ export class Query implements Disposable {
     format: Format,
     options: RunOptions & EncodeOptions = {},
   ): Promise<{ rows: number; bytes: number }> {
-    await requireFolder(dirname(path))
+    // Before anything is waited for, so that a query may be disposed as soon as this was called.
     await using stream = await this.bytes(format, options)
+    await requireFolder(dirname(path))
     const bytes = await writeWhole(path, stream, (piece) => stream.recycle(piece))
     return { rows: stream.rows(), bytes }
   }

@@ -222,7 +222,7 @@ async function namePlans({ engine, config }: Workplace, from: string): Promise<v
 function sayAttached(attached: BackupReport['attached']): void {
   for (const { folder, files, bytes } of attached) {
     console.log(
-      `${counted(files, 'attached file')}, ${bytes} bytes, not copied: the data needs them in ${folder}`,
+      `${counted(files, 'attached file')}, ${counted(bytes, 'byte')}, not copied: the data needs them in ${folder}`,
     )
   }
 }

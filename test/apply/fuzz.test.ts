@@ -52,7 +52,11 @@ function isPlanned(options: QueryOptions): boolean {
     )
     return true
   } catch (error) {
-    if (error instanceof EngineError && error.code !== 'internal' && /^[A-Z$].*[.?]$/s.test(error.message))
+    if (
+      error instanceof EngineError &&
+      error.code !== 'internal' &&
+      /^(?:[A-Z]|[a-z][A-Za-z]*:? ).*[.?]$/s.test(error.message)
+    )
       return false
     throw new Error(`${JSON.stringify(options)} raises ${error}`, { cause: error })
   }

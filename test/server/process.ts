@@ -3,6 +3,8 @@ import type { Readable } from 'node:stream'
 import { clusterEnvironment } from '../cluster/elsewhere.ts'
 
 const MAIN = new URL('../../server/bin.js', import.meta.url).pathname
+/** A busy machine would shed what the tests ask. */
+const SETTINGS = new URL('settings.json', import.meta.url).pathname
 
 /** The server as an operator starts it, in a process of its own. Killed when it is disposed, if it still runs. */
 export interface Served extends AsyncDisposable {
@@ -71,7 +73,7 @@ async function command(args: readonly string[], environment: Readonly<Record<str
   const elsewhere = await clusterEnvironment(dataIn(args))
   return spawn(process.execPath, [main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...elsewhere, ...environment },
+    env: { PARQUETRY_CONFIG: SETTINGS, ...process.env, ...elsewhere, ...environment },
   })
 }
 
