@@ -6,7 +6,7 @@ import {
   httpWords,
   inWords,
   withHints,
-} from '../../engine/errors.ts'
+} from '../../engine/error-text.ts'
 import { type OptionProblem, type OptionTable, unknownOption, wrongOption } from '../../engine/options.ts'
 import type { UploadFault } from '../records/index.ts'
 
