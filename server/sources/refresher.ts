@@ -49,6 +49,7 @@ import { fileOptions } from './wanted.ts'
 const POLL_MS = 10_000
 /** How long a process may hold a source. A process that still works on it extends the time before it ends. */
 const TAKEN_MS = 120_000
+/** How long a request waits for the first refresh. */
 const PATIENCE_MS = 10_000
 /** How many refreshes run at once in this process. */
 const AT_ONCE = 2
@@ -63,7 +64,7 @@ export interface RefresherParts extends CallerParts {
   readonly now: () => Date
   /** Replaced in tests. */
   readonly network?: Network | undefined
-  /** How long a request waits for the first refresh; ten seconds by default. */
+  /** In place of `PATIENCE_MS`. */
   readonly patienceMs?: number | undefined
   /** Called with failures, whose causes are told if they are internal. */
   readonly warn: (message: string, cause?: unknown) => void
