@@ -111,8 +111,8 @@ test('values that are not as the schema says are an error that names the file', 
     using query = await lake.engine.sql(`SELECT max(s) FROM ${name}`)
     return Array.fromAsync(query.rows())
   }
-  for (const work of [read(dataset), sql()]) {
-    const error = await errorOf(work)
+  for (const work of [() => read(dataset), sql]) {
+    const error = await errorOf(work())
     expect(error).toMatchObject({ code: 'file_changed' })
     expect(error.message).toContain('"a.parquet"')
     expect(error.message).not.toContain(lake.folder)

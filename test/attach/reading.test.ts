@@ -104,15 +104,15 @@ test('readers get the files under their own names', async () => {
 test('rows, columns and key can not be written, words about columns can', async () => {
   const csv = { format: 'csv', body: Buffer.from('id\n1\n') } as const
   const writes = [
-    attached.replace(csv),
-    attached.append(csv),
-    attached.upsert({ ...csv, on: ['id'] }),
-    attached.deleteRows({ filter: 'id eq 1' }),
-    attached.editRows({ filter: 'id eq 1' }, { b: true }),
-    attached.declareKey(['id']),
-    attached.declareColumns([{ name: 'id', type: 'string' }]),
+    () => attached.replace(csv),
+    () => attached.append(csv),
+    () => attached.upsert({ ...csv, on: ['id'] }),
+    () => attached.deleteRows({ filter: 'id eq 1' }),
+    () => attached.editRows({ filter: 'id eq 1' }, { b: true }),
+    () => attached.declareKey(['id']),
+    () => attached.declareColumns([{ name: 'id', type: 'string' }]),
   ]
-  for (const write of writes) expect(await errorOf(write)).toMatchObject({ code: 'attached_files' })
+  for (const write of writes) expect(await errorOf(write())).toMatchObject({ code: 'attached_files' })
   await attached.describeColumns([{ name: 'id', description: 'the number' }])
   expect((await attached.record()).columns[0]!.description).toBe('the number')
   expect(await read(attached, { filter: 'id eq 7' })).toBe(await read(uploaded, { filter: 'id eq 7' }))
