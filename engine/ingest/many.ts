@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Duck } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
+import { paced } from '../util/concurrency.ts'
 import { TemporaryFile } from '../util/whole-file.ts'
 import { loadCsv } from './csv/ingest.ts'
 import { toCsv as csvToCsv } from './csv/to-csv.ts'
@@ -52,7 +53,7 @@ export async function rewriteMany({ bodies, ...given }: ManyRequest): Promise<Re
   const taken: number[] = []
   let all: Rewritten | undefined
   let fault: unknown
-  for (const [index, bytes] of bodies.entries()) {
+  for await (const [index, bytes] of paced(bodies.entries())) {
     const sink = new MemorySink()
     try {
       const one = await toCsv({ ...request, bytes }, sink, known)

@@ -1,5 +1,6 @@
 import { EngineError, type ErrorCode } from '../errors.ts'
 import { isTextFormat, type UploadFormat } from '../ingest/upload-format.ts'
+import { paced } from '../util/concurrency.ts'
 import type { MadeContent, Upload, WriteMode } from './upload.ts'
 import type { WrittenRecord } from './written.ts'
 
@@ -119,7 +120,7 @@ export class Groups {
       await this.#alone(datasetId, first)
       return this.#commit(datasetId, rest)
     }
-    for (const index of done.taken) group[index]!.resolve(done.record)
+    for await (const index of paced(done.taken)) group[index]!.resolve(done.record)
     for (const [index, one] of group.entries())
       if (!done.taken.includes(index)) await this.#alone(datasetId, one)
   }

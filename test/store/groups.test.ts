@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DeclaredColumn, type Engine, openEngine, type Upload } from '../../engine/index.ts'
 
@@ -236,4 +237,20 @@ test('values are the same as of uploads by themselves', async () => {
   const [together, alone] = [await outcomes(false), await outcomes(true)]
   expect(together).toEqual(alone)
   expect(together.statuses.filter((status) => status === 'done').length).toBeGreaterThan(2)
+})
+
+test('other requests come in between while a large group is answered', async () => {
+  const { dataset } = await table()
+  let answered = 0
+  const writing = Array.from({ length: 200 }, async (_, n) => {
+    await dataset.append(csv(`${n},a`))
+    answered++
+  })
+  const seen = new Set<number>()
+  while (answered < writing.length) {
+    await nextTurn()
+    seen.add(answered)
+  }
+  await Promise.all(writing)
+  expect(seen.size).toBeGreaterThan(20)
 })
