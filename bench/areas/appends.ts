@@ -12,56 +12,88 @@ import type { Appended, Appending } from '../service/appender.ts'
 import { KEY, type Service, startService } from '../service/service.ts'
 
 const CLIENTS = [1, 16, 64, 256]
+/** Clients with a table each. */
+const TABLES = 100
 
 /** Where rows are appended. */
-type Place = Pick<Appending, 'url' | 'headers' | 'around'>
+type Place = Pick<Appending, 'urls' | 'headers' | 'around'>
+
+/** Somebody to whom rows are appended. */
+interface Appendable {
+  readonly name: string
+  /** The most clients at once that it takes. */
+  readonly most: number
+  append(clients: number, milliseconds: number, tables: 'one' | 'each'): Promise<Appended>
+}
 
 /**
- * One row a request, each client sending the next when one is acknowledged. Beside Datasette's insert API if `python3` has
- * it; both sync to the disk as they do by default: ours each commit, Datasette's SQLite (no WAL, synchronous=FULL) too.
+ * One row a request, each client sending the next when one is acknowledged, beside Datasette's insert API and a DuckLake
+ * (a catalog in SQLite, which takes small inserts) in the process of its clients, as far as the Python of
+ * `PARQUETRY_PYTHON` or `python3` has them. All sync to the disk as they do by default: ours each commit, SQLite with
+ * synchronous=FULL.
  */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-appends-'))
   await using stack = new AsyncDisposableStack()
   stack.defer(() => rmSync(directory, { recursive: true, force: true }))
   const service = stack.use(await startService(join(directory, 'data')))
-  const ours = await ourTable(service.url)
-  const theirs = await datasette(directory, stack)
-  if (!theirs) console.log('appends: without Datasette, which python3 does not have')
+  const ours = await ourTables(service.url)
+  const others = [await datasette(directory, stack), duckLake(directory)].filter((one) => one !== undefined)
+  if (others.length < 2)
+    console.log(
+      'appends: without all rivals, for which Python needs datasette 1.0a41 and, 1.5.5 each, duckdb, duckdb_extension_ducklake, duckdb_extension_sqlite_scanner',
+    )
   const milliseconds = quick ? 1_000 : 10_000
-  for (const clients of CLIENTS) {
-    const mine: Appended[] = []
-    const other: Appended[] = []
-    for (let run = 0; run < (quick ? 1 : 3); run++) {
-      mine.push(await append({ ...ours, clients, milliseconds }))
-      if (theirs) other.push(await append({ ...theirs, clients, milliseconds }))
+  const runs = quick ? 1 : 3
+  const all = [overHttp('ours', ours), ...others]
+  for (const clients of CLIENTS) yield* beside(all, clients, 'one', milliseconds, runs)
+  yield* beside(all, TABLES, 'each', milliseconds, runs)
+  yield* readsMeanwhile(service, { ...ours, urls: [ours.urls[0]!] }, milliseconds, runs)
+  yield* onNodes(join(directory, 'nodes'), milliseconds, runs)
+}
+
+/** The first and the others in turns. */
+async function* beside(
+  all: readonly Appendable[],
+  clients: number,
+  tables: 'one' | 'each',
+  milliseconds: number,
+  runs: number,
+): AsyncGenerator<Case> {
+  const [ours, ...others] = all.filter(({ most }) => clients <= most)
+  const measured = new Map([ours!, ...others].map((one) => [one, [] as Appended[]]))
+  for (let run = 0; run < runs; run++)
+    for (const [one, done] of measured) done.push(await one.append(clients, milliseconds, tables))
+  const of = (one: Appendable, name: keyof Appended) => median(measured.get(one)!.map((done) => done[name]))
+  const named = `appends of one row, ${clients} clients${tables === 'each' ? ', a table each' : ''}`
+  for (const [what, name, unit] of [
+    ['acknowledged', 'rate', 'rows/s'],
+    ['p99', 'p99', 'ms'],
+    ['refused', 'refused', 'requests'],
+  ] as const) {
+    const value = of(ours!, name)
+    if (others.length === 0) yield { name: `${named}: ${what}`, value, unit }
+    for (const other of others) {
+      const rivalValue = of(other, name)
+      const ratio = rivalValue > 0 ? { ratio: value / rivalValue } : {}
+      yield { name: `${named}: ${what}`, value, unit, rival: other.name, rivalValue, ...ratio }
     }
-    const of = (all: readonly Appended[], name: keyof Appended) => median(all.map((one) => one[name]))
-    const named = `appends of one row, ${clients} clients`
-    yield {
-      name: `${named}: acknowledged`,
-      value: of(mine, 'rate'),
-      unit: 'rows/s',
-      ...(theirs && {
-        rival: 'Datasette',
-        rivalValue: of(other, 'rate'),
-        ratio: of(mine, 'rate') / of(other, 'rate'),
-      }),
-    }
-    yield {
-      name: `${named}: p99`,
-      value: of(mine, 'p99'),
-      unit: 'ms',
-      ...(theirs && {
-        rival: 'Datasette',
-        rivalValue: of(other, 'p99'),
-        ratio: of(mine, 'p99') / of(other, 'p99'),
-      }),
-    }
-    yield { name: `${named}: refused`, value: of(mine, 'refused'), unit: 'requests' }
   }
-  yield* readsMeanwhile(service, ours, milliseconds, quick ? 1 : 3)
-  yield* onNodes(join(directory, 'nodes'), milliseconds, quick ? 1 : 3)
+}
+
+/** Tables that take rows over HTTP. */
+function overHttp(name: string, place: Place): Appendable {
+  return {
+    name,
+    most: Number.POSITIVE_INFINITY,
+    append: (clients, milliseconds, tables) =>
+      append({
+        ...place,
+        urls: tables === 'each' ? place.urls : place.urls.slice(0, 1),
+        clients,
+        milliseconds,
+      }),
+  }
 }
 
 const MANY = 64
@@ -73,12 +105,13 @@ async function* readsMeanwhile(
   milliseconds: number,
   runs: number,
 ): AsyncGenerator<Case> {
-  const other = await ourTable(service.url, 'other')
+  const other = await ourTables(service.url, 'other', 1)
   const rows = Array.from({ length: 10_000 }, (_, n) => `${n},2026-11-21T10:00:00,place ${n % 50},1.5\n`)
   const body = `n,at,place,value\n${rows.join('')}`
   const headers = { ...other.headers, 'content-type': 'text/csv' }
-  await fetch(other.url, { method: 'PUT', headers, body })
-  const path = new URL(other.url).pathname
+  const [url] = other.urls
+  await fetch(url!, { method: 'PUT', headers, body })
+  const path = new URL(url!).pathname
   let memory = 0
   const p99 = async (isOver: () => boolean) => {
     const times: number[] = []
@@ -121,12 +154,14 @@ async function* onNodes(directory: string, milliseconds: number, runs: number): 
   const environment = { ...store.environment('rows'), PARQUETRY_DATABASE: postgres.url }
   const node = async (name: string) => stack.use(await startService(join(directory, name), { environment }))
   const nodes = [await node('one'), await node('two')]
-  const place = await ourTable(nodes[0]!.url)
+  const place = await ourTables(nodes[0]!.url, 'events', 1)
   const cpu = () => nodes.reduce((sum, one) => sum + (one.cpu() ?? 0), 0)
   const run = async (count: number) => {
     const [before, clients] = [cpu(), MANY / count]
-    const urls = nodes.slice(0, count).map(({ url }) => url + new URL(place.url).pathname)
-    const done = await Promise.all(urls.map((url) => append({ ...place, url, clients, milliseconds })))
+    const urls = nodes.slice(0, count).map(({ url }) => url + new URL(place.urls[0]!).pathname)
+    const done = await Promise.all(
+      urls.map((url) => append({ ...place, urls: [url], clients, milliseconds })),
+    )
     const rate = done.reduce((sum, one) => sum + one.rate, 0)
     return { rate, cpu: (cpu() - before) / ((rate * milliseconds) / 1_000) }
   }
@@ -154,7 +189,7 @@ async function append(what: Appending): Promise<Appended> {
   return (await json(child.stdout)) as Appended
 }
 
-async function ourTable(url: string, name = 'events'): Promise<Place> {
+async function ourTables(url: string, name = 'events', count = TABLES): Promise<Place> {
   const headers = { authorization: `Basic ${Buffer.from(`${KEY}:`).toString('base64')}` }
   const make = async (path: string, body: object) => {
     const init = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } }
@@ -163,39 +198,66 @@ async function ourTable(url: string, name = 'events'): Promise<Place> {
     return (await answer.json()) as { id: number }
   }
   const { id: repositoryId } = await make('/repositories', { name, private: true })
-  const columns = Object.entries({ n: 'integer', at: 'timestamp', place: 'string', value: 'double' })
-  const { id } = await make('/datasets', {
-    name,
-    repositoryId,
-    columns: columns.map(([name, type]) => ({ name, type })),
-  })
-  return { url: `${url}/datasets/${id}/data`, headers, around: ['{"rows":[', ']}'] }
+  const types = Object.entries({ n: 'integer', at: 'timestamp', place: 'string', value: 'double' })
+  const columns = types.map(([column, type]) => ({ name: column, type }))
+  const urls: string[] = []
+  while (urls.length < count) {
+    const { id } = await make('/datasets', { name: `${name}${urls.length}`, repositoryId, columns })
+    urls.push(`${url}/datasets/${id}/data`)
+  }
+  return { urls, headers, around: ['{"rows":[', ']}'] }
 }
 
 const PORT = 8_471
+const PYTHON = process.env.PARQUETRY_PYTHON ?? 'python3'
 
-/** Datasette with a table of the same columns; undefined if there is none. */
-async function datasette(directory: string, stack: AsyncDisposableStack): Promise<Place | undefined> {
-  const python = (...args: string[]) => spawnSync('python3', args, { encoding: 'utf8' })
+const python = (...args: string[]) => spawnSync(PYTHON, args, { encoding: 'utf8' })
+
+/** Datasette with tables of the same columns; undefined if there is none. */
+async function datasette(directory: string, stack: AsyncDisposableStack): Promise<Appendable | undefined> {
   if (python('-m', 'datasette', '--version').status !== 0) return undefined
   const file = join(directory, 'events.db')
   python(
     '-c',
-    `import sqlite3; sqlite3.connect(${JSON.stringify(file)}).execute("create table events (n integer, at text, place text, value real)")`,
+    `import sqlite3; c = sqlite3.connect(${JSON.stringify(file)})
+for n in range(${TABLES}): c.execute(f"create table events{n} (n integer, at text, place text, value real)")`,
   )
   const secret = ['--secret', 'the-secret-of-the-bench']
   const token = python('-m', 'datasette', 'create-token', 'root', ...secret).stdout.trim()
   const args = ['-m', 'datasette', 'serve', file, '--port', String(PORT), '--root', ...secret]
-  const child = spawn('python3', args, { stdio: 'ignore' })
+  const child = spawn(PYTHON, args, { stdio: 'ignore' })
   stack.defer(async () => {
     child.kill()
     await once(child, 'exit')
   })
   const url = `http://127.0.0.1:${PORT}`
   for (let tries = 0; tries < 100 && !(await fetch(url).catch(() => undefined)); tries++) await sleep(100)
-  return {
-    url: `${url}/events/events/-/insert`,
+  return overHttp('Datasette', {
+    urls: Array.from({ length: TABLES }, (_, n) => `${url}/events/events${n}/-/insert`),
     headers: { authorization: `Bearer ${token}` },
     around: ['{"row":', '}'],
+  })
+}
+
+/** A DuckLake in a process with its clients, which are threads; undefined if there is none. */
+function duckLake(directory: string): Appendable | undefined {
+  const program = new URL('../peers/ducklake.py', import.meta.url).pathname
+  if (python(program, 'try').status !== 0) return undefined
+  return {
+    name: 'DuckLake',
+    // Of more, SQLite refuses nearly all as locked.
+    most: 16,
+    async append(clients, milliseconds, tables) {
+      const folder = mkdtempSync(join(directory, 'lake-'))
+      const args = [
+        program,
+        folder,
+        String(clients),
+        String(milliseconds),
+        tables === 'each' ? String(clients) : '1',
+      ]
+      const child = spawn(PYTHON, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+      return (await json(child.stdout)) as Appended
+    },
   }
 }
