@@ -24,6 +24,7 @@ import {
   type ConnectorEvent,
   type ConnectorsOptions,
   checkOptions,
+  requireKnown,
   unknownProvider,
   withDefaults,
 } from './options.ts'
@@ -33,8 +34,10 @@ import { Provider } from './pipeline/provider.ts'
 import { connectors } from './providers/index.ts'
 import { type Found, openSearchIndex, type SearchIndex } from './search-index.ts'
 import { inBatches, splitIds } from './table.ts'
+import { ONE_SERIES } from './transform/series-options.ts'
 import { planOf, reachOf, type SeriesQuery, transformed, vintagesOf } from './transform/transform.ts'
 
+const RELEASE_OPTIONS = ['from', 'to', 'series'] satisfies (keyof ReleaseQuery)[]
 const LONGEST_ID = 2000
 const LARGEST_PAGE = 1000
 
@@ -152,6 +155,7 @@ export class Connectors {
    */
   async releases(slug: string, query: ReleaseQuery = {}, caller: Caller = {}): Promise<Releases> {
     const provider = this.#provider(slug)
+    requireKnown(query, RELEASE_OPTIONS)
     const days = checkedDays(query, this.#now())
     const { series } = query
     requireCalendar(provider.connector, series)
@@ -340,7 +344,9 @@ async function seriesAt(connector: Connector, path: string, page: Page, context:
   return 'total' in found ? found : slice(found, page)
 }
 
+/** @throws ConnectorError `invalid_option`, `invalid_range`, `invalid_series_id` */
 function checkedQuery({ connector }: Provider, id: string, query: SeriesQuery) {
+  requireKnown(query, Object.keys(ONE_SERIES))
   const plan = planOf(query)
   const within: SeriesRange = { ...checkedRange(query), vintages: vintagesOf(query) }
   requireHistory(connector, query)

@@ -1,3 +1,4 @@
+import { nearest } from '../engine/util/nearest.ts'
 import type { ProviderLimits } from './connector.ts'
 import { ConnectorError, invalid, quoted } from './errors.ts'
 import type { BreakerOptions } from './pipeline/breaker.ts'
@@ -131,11 +132,20 @@ export function checkOptions(options: ConnectorsOptions): void {
   }
 }
 
-function requireKnown(given: object, known: readonly string[], provider?: string): void {
+/**
+ * @param provider that the options are of
+ * @throws ConnectorError `invalid_option` if an option is not known, because one that is misspelt would otherwise be ignored
+ */
+export function requireKnown(given: object, known: readonly string[], provider?: string): void {
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || known.includes(name)) continue
     const of = provider === undefined ? '' : ` of ${provider}`
-    throw invalid(`Unknown option ${quoted(name)}${of}; valid options: ${known.join(', ')}.`, provider)
+    const near = nearest(name, known)
+    const meant = near === undefined ? '' : ` Did you mean ${near}?`
+    throw invalid(
+      `Unknown option ${quoted(name)}${of}.${meant} Valid options: ${known.join(', ')}.`,
+      provider,
+    )
   }
 }
 

@@ -1,3 +1,5 @@
+import { nearest } from '../util/nearest.ts'
+
 /** What other options are called where sentences about one are read. */
 export type NameOf = (name: string, option: Option) => string
 
@@ -53,8 +55,11 @@ export function unknownOption(options: unknown, known: object): OptionProblem | 
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue
     if (!Object.hasOwn(known, name)) {
-      const all = Object.keys(known).join(', ')
-      return { option: name, problem: `Unknown option ${JSON.stringify(name)}. Valid options: ${all}.` }
+      const names = Object.keys(known)
+      const near = nearest(name, names)
+      const meant = near === undefined ? '' : ` Did you mean ${near}?`
+      const problem = `Unknown option ${JSON.stringify(name)}.${meant} Valid options: ${names.join(', ')}.`
+      return { option: name, problem }
     }
     const inner: true | object = known[name as keyof typeof known]
     if (inner === true || 'kind' in inner) continue

@@ -47,16 +47,22 @@ describe('the providers', () => {
   })
 
   it.each([
-    [{ overides: {} }, "Unknown option 'overides'; valid options: overrides, "],
-    [{ cache: { fresh: 5 } }, "Unknown option 'fresh'; valid options: maxBytes, "],
-    [{ overrides: { fred: { url: 'http://x' } } }, "Unknown option 'url' of fred; valid options: baseUrl, "],
+    [{ overides: {} }, "Unknown option 'overides'. Did you mean overrides? Valid options: overrides, "],
+    [{ cache: { fresh: 5 } }, "Unknown option 'fresh'. Valid options: maxBytes, "],
+    [{ overrides: { fred: { url: 'http://x' } } }, "Unknown option 'url' of fred. Valid options: baseUrl, "],
     [
       { overrides: { fred: { limits: { window: [] } } } },
-      "Unknown option 'window' of fred; valid options: windows, ",
+      "Unknown option 'window' of fred. Did you mean windows? Valid options: windows, ",
     ],
-    [{ timeouts: { connect: 5 } }, "Unknown option 'connect'; valid options: connectMs, "],
-    [{ retry: { attempt: 5 } }, "Unknown option 'attempt'; valid options: attempts, "],
-    [{ breaker: { cooldown: 5 } }, "Unknown option 'cooldown'; valid options: failures, "],
+    [
+      { timeouts: { connect: 5 } },
+      "Unknown option 'connect'. Did you mean connectMs? Valid options: connectMs, ",
+    ],
+    [{ retry: { attempt: 5 } }, "Unknown option 'attempt'. Did you mean attempts? Valid options: attempts, "],
+    [
+      { breaker: { cooldown: 5 } },
+      "Unknown option 'cooldown'. Did you mean cooldownMs? Valid options: failures, ",
+    ],
     [
       { overrides: { fred: { baseUrl: 'x' } } },
       "The baseUrl of fred is 'x', which is no address of the form https",
@@ -112,6 +118,24 @@ describe('an option', () => {
   ])('of a range that is none is refused: %j', async (range, message) => {
     const error = await failureOf(connectors.series('ecb', 'x', range))
     expect(error).toMatchObject({ code: 'invalid_range', status: 400, message })
+  })
+
+  it.each<[asks: () => Promise<unknown>, message: string]>([
+    [
+      () => connectors.series('ecb', 'x', { strat: '2024-01-01' } as object),
+      "Unknown option 'strat'. Did you mean start? Valid options: start, end, transform, ",
+    ],
+    [
+      () => connectors.many([{ provider: 'ecb', id: 'x' }], { asof: '2024-01-01' } as object),
+      "Unknown option 'asof'. Did you mean asOf? Valid options: start, ",
+    ],
+    [
+      () => connectors.releases('bls', { form: '2024-01-01' } as object),
+      "Unknown option 'form'. Did you mean from? Valid options: from, to, series.",
+    ],
+  ])('that does not exist is refused: %s', async (asks, message) => {
+    const error = await failureOf(asks())
+    expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(message) })
   })
 })
 

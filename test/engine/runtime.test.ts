@@ -41,7 +41,7 @@ test('a memory limit may be a part of the memory', async () => {
 })
 
 test.each([
-  [{ treads: 2 }, 'Unknown option "treads". Valid options: '],
+  [{ treads: 2 }, 'Unknown option "treads". Did you mean threads? Valid options: '],
   [{ threads: 0 }, 'threads is a whole number from 1 to 1024; it is 0.'],
   [{ threads: 3e9 }, 'threads is a whole number from 1 to 1024; it is 3000000000.'],
   [{ workers: 'two' }, 'workers is a whole number from 1 to 1024; it is "two".'],
@@ -52,15 +52,15 @@ test.each([
 })
 
 test.each([
-  [{ store: { adress: 's3://bucket' } }, 'adress'],
-  [{ checks: { everyDay: 1 } }, 'everyDay'],
-  [{ partSizes: { row: 3 } }, 'row'],
-  [{ uploadLimits: { byte: 3 } }, 'byte'],
-  [{ trino: { address: 'http://127.0.0.1' } }, 'address'],
-])('options within options that do not exist are refused: %j', async (options, name) => {
+  [{ store: { adress: 's3://bucket' } }, '"adress". Did you mean address?'],
+  [{ checks: { everyDay: 1 } }, '"everyDay". Did you mean everyDays?'],
+  [{ partSizes: { row: 3 } }, '"row". Did you mean rows?'],
+  [{ uploadLimits: { byte: 3 } }, '"byte". Did you mean bytes?'],
+  [{ trino: { address: 'http://127.0.0.1' } }, '"address".'],
+])('options within options that do not exist are refused: %j', async (options, said) => {
   await expect(openEngine({ directory: 'nowhere', ...options } as never)).rejects.toMatchObject({
     code: 'invalid_option',
-    message: expect.stringContaining(`Unknown option "${name}". Valid options: `),
+    message: expect.stringContaining(`Unknown option ${said} Valid options: `),
   })
 })
 

@@ -92,7 +92,8 @@ describe('numbers', () => {
   })
 
   test('an option that does not exist is refused', () => {
-    expect(() => check({ limit: 5 } as QueryOptions)).toThrow('Unknown option "limit"')
+    expect(() => check({ limit: 5 } as QueryOptions)).toThrow('Unknown option "limit". Valid options: ')
+    expect(() => check({ orderby: 'id' } as QueryOptions)).toThrow('Did you mean orderBy? Valid options: ')
     expect(() => check({ filter: 5 } as unknown as QueryOptions)).toThrow('filter must be text (got 5).')
     expect(() => check({ apply: null } as unknown as QueryOptions)).toThrow('apply must be text (got null).')
   })

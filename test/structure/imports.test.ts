@@ -11,7 +11,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 }
 
 /** What any room may import, since it knows nothing of data and imports nothing itself. */
-const SHARED: readonly string[] = ['engine/util/semaphore.ts']
+const SHARED: readonly string[] = ['engine/util/nearest.ts', 'engine/util/semaphore.ts']
 
 for (const [room, allowed] of Object.entries(MAY_IMPORT)) {
   test(`${room} imports ${['itself', ...allowed].join(', ')} and packages only`, () => {
