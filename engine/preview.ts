@@ -43,7 +43,7 @@ export class Preview implements Queryable, AsyncDisposable {
     context: Pick<QueryContext, 'executor' | 'counts'>,
     words?: Words,
   ) {
-    this.columns = explainedColumns(columns, reasons)
+    this.columns = explainedColumns(columns, reasons, words)
     this.rowCount = rows
     this.options = options
     this.why = why

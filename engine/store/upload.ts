@@ -69,7 +69,7 @@ export interface Upload extends WriteOptions {
   /** Whether it gets a version of its own: for whoever accepts only what follows a certain one. */
   readonly alone?: boolean
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
-  /** How warnings name options of a query string, such as `footer=2`; by default as options are written here. */
+  /** How warnings and suggestions name options, in HTTP as `footer=2`; by default as options are written here. */
   readonly words?: Words
 }
 

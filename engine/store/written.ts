@@ -38,6 +38,7 @@ export function explained(
     columns: explainedColumns(
       record.columns,
       made.reasons?.map((reason) => reason && replacing(reason)),
+      words,
     ),
     ...(made.options && { options: made.options }),
     ...(made.why && { why: made.why }),

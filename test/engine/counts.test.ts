@@ -3,7 +3,9 @@ import { runInNewContext } from 'node:vm'
 import { expect, test, vi } from 'vitest'
 import type { Dataset, Engine } from '../../engine/index.ts'
 import { Counts } from '../../engine/plan/counts.ts'
-import { bytesOf, newDataset, openWorkplace } from './workplace.ts'
+import { bytesOf, newDataset, useWorkplace } from './workplace.ts'
+
+const place = useWorkplace()
 
 const upload = (...rows: number[]) => ({ body: bytesOf(`n\n${rows.join('\n')}\n`), format: 'csv' as const })
 
@@ -19,7 +21,6 @@ async function count(dataset: Dataset, filter: string): Promise<number> {
 }
 
 test('a filter is counted once for each version of each dataset', async () => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   const other = await newDataset(place.engine)
   await dataset.replace(upload(1, 2, 3))
@@ -36,7 +37,6 @@ test('a filter is counted once for each version of each dataset', async () => {
 })
 
 test('a count that one caller gives up is not lost for another', async () => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   await dataset.replace(upload(1, 2, 3))
   using query = await dataset.query({ filter: 'n gt 1' })
@@ -49,7 +49,6 @@ test('a count that one caller gives up is not lost for another', async () => {
 })
 
 test('a query counts once for those who ask at the same time', async () => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   await dataset.replace(upload(1, 2, 3))
   const before = await started(place.engine)
@@ -89,7 +88,6 @@ test('a count that nobody waits for any more is given up', async () => {
 })
 
 test('rows in memory with other types have another tag', async () => {
-  await using place = await openWorkplace()
   const tag = (type: 'string' | 'integer') => {
     using query = place.engine.relation([{ name: 'a', type }], [['1']]).query()
     return query.etag
@@ -98,7 +96,6 @@ test('rows in memory with other types have another tag', async () => {
 })
 
 test('a count that failed is read again', async () => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   await dataset.replace(upload(1, 2, 3))
   const executor = await place.engine.executor()
@@ -138,7 +135,6 @@ test('a remembered count takes little, however long the filter was', async () =>
 })
 
 test('what depends on the time of day has another tag and another count later', async () => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   await dataset.replace({ body: bytesOf('at\n2024-01-01T00:00:00Z\n2024-01-03T00:00:00Z\n'), format: 'csv' })
   vi.useFakeTimers({ toFake: ['Date'] })
@@ -164,7 +160,6 @@ test.each([
   { compute: 'at lt now() as past' },
   { apply: 'filter(at lt now())' },
 ])('%j has another tag later', async (options) => {
-  await using place = await openWorkplace()
   const relation = place.engine.relation([{ name: 'at', type: 'timestamptz' }], [['2024-01-01T00:00:00Z']])
   vi.useFakeTimers({ toFake: ['Date'] })
   try {

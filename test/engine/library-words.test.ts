@@ -6,6 +6,7 @@ import {
   type BytesOptions,
   type Dataset,
   EngineError,
+  type ExplainedColumn,
   type Format,
   faultsOf,
   type QueryOptions,
@@ -22,7 +23,9 @@ import {
   VERSION,
 } from '../../engine/options.ts'
 import { errorAnswer } from '../../server/http/errors.ts'
-import { bytesOf, newDataset, openWorkplace } from './workplace.ts'
+import { bytesOf, newDataset, useWorkplace } from './workplace.ts'
+
+const place = useWorkplace()
 
 async function refusal(call: Promise<unknown>): Promise<EngineError> {
   const error = await call.catch((one) => one)
@@ -44,7 +47,6 @@ async function bytesAs(dataset: Dataset, format: Format, options: BytesOptions) 
 const csv = (text: string) => ({ format: 'csv', body: bytesOf(text) }) as const
 
 test('messages name what describes a file as it stands in options', async () => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   const file = join(place.directory, 'prices.csv')
   writeFileSync(file, 'x;y\n1;1,5\n2;2,5\n')
@@ -60,7 +62,6 @@ test('messages name what describes a file as it stands in options', async () => 
 })
 
 test('messages name options of the call, of which HTTP has others', async () => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   await dataset.replace(csv('a,b\n1,2\n'))
   const added = await refusal(dataset.append(csv('a,b,c\n1,2,3\n')))
@@ -125,7 +126,6 @@ test.each<[says: string, http: string, fails: (dataset: Dataset) => Promise<unkn
     (one) => one.append({ ...csv('a,b\n'), replaceColumns: true }),
   ],
 ])('each surface has its words: %s', async (says, http, fails) => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   await dataset.replace(csv(`a,b\n1,${LONG}\n`))
   const error = await refusal(fails(dataset))
@@ -141,8 +141,23 @@ test.each<[says: string, http: string, fails: (dataset: Dataset) => Promise<unkn
   ).toEqual(faults.map((fault) => fault.error))
 })
 
+test('suggestions for columns of text name options in the words that are asked for', async () => {
+  const dataset = await newDataset(place.engine)
+  const upload = () => csv('a,b\n1,"1.234,50"\n2,n/a\n')
+  const suggested = ({ columns }: { columns: readonly ExplainedColumn[] }) => columns[1]!.because?.try
+  await using preview = await place.engine.preview(upload())
+  expect(suggested(preview)).toBe("{ decimal: ',', thousands: '.' }")
+  await using shown = await place.engine.preview({ ...upload(), words: httpWords })
+  expect(suggested(shown)).toBe('decimal=,&thousands=.')
+  const written = await dataset.replace(upload())
+  expect(suggested(written)).toBe("replaceColumns: true, { decimal: ',', thousands: '.' }")
+  const other = await newDataset(place.engine)
+  expect(suggested(await other.replace({ ...upload(), words: httpWords }))).toBe(
+    'decimal=,&thousands=.&columns=replace',
+  )
+})
+
 test('warnings name options in the words that are asked for', async () => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   const page =
     '<table><thead><tr><th>n</th></tr></thead><tr><td>1</td></tr><tfoot><tr><td>9</td></tr></tfoot></table>'

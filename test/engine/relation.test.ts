@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Cell, Engine } from '../../engine/index.ts'
 import type { ColumnType } from '../../engine/types/index.ts'
-import { openWorkplace } from './workplace.ts'
+import { useWorkplace } from './workplace.ts'
+
+const place = useWorkplace()
 
 async function rowsOf(
   engine: Engine,
@@ -17,7 +19,6 @@ async function rowsOf(
 }
 
 test('values of every type come back as they were given', async () => {
-  await using place = await openWorkplace()
   const types: ColumnType[] = [
     ...(['integer', 'integer', 'double', 'decimal(20,3)', 'string', 'boolean', 'date', 'time'] as const),
     ...(['timestamp', 'timestamptz', 'uuid', 'binary', 'json'] as const),
@@ -35,14 +36,12 @@ test('values of every type come back as they were given', async () => {
 })
 
 test('numbers that are not finite are kept in any part of the rows', async () => {
-  await using place = await openWorkplace()
   const rows = [[Number.NaN], [-Infinity], [1]]
   expect(await rowsOf(place.engine, ['double'], rows)).toEqual(rows)
   expect(await rowsOf(place.engine, ['double'], rows, 2)).toEqual(rows.slice(0, 2))
 })
 
 test('offsets are converted to UTC', async () => {
-  await using place = await openWorkplace()
   const given = ['2024-01-01T10:00:00+02:00', '2024-01-01T10:00-01:30', '2024-01-01']
   const rows = given.map((text) => [text])
   expect(await rowsOf(place.engine, ['timestamptz'], rows)).toEqual([
@@ -76,7 +75,6 @@ test.each<[ColumnType, Cell, RegExp?]>([
   ['binary', 1234],
   ['uuid', 12345678901234567890123456789012n],
 ])('%s refuses %s instead of changing it', async (type, cell, message = /is not an? /) => {
-  await using place = await openWorkplace()
   expect(() => place.engine.relation([{ name: 'n', type }], [[null], [cell]])).toThrow(
     expect.objectContaining({
       code: 'invalid_upload',
@@ -86,7 +84,6 @@ test.each<[ColumnType, Cell, RegExp?]>([
 })
 
 test('rows of another length, objects, half characters and missing values are refused', async () => {
-  await using place = await openWorkplace()
   const { engine } = place
   const column = { name: 'n', type: 'string' } as const
   expect(() => engine.relation([column], [['a', 'b']])).toThrow('Row 1 has 2 values for 1 column.')

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { UploadOptions } from '../../engine/index.ts'
-import { bytesOf, newDataset, openWorkplace } from './workplace.ts'
+import { bytesOf, newDataset, useWorkplace } from './workplace.ts'
+
+const place = useWorkplace()
 
 test('options of an upload that are unknown, or for other formats, are refused', async () => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   const refusal = (format: 'csv' | 'json', options: UploadOptions) =>
     dataset.replace({ format, body: bytesOf('a\n1\n'), options }).then(
@@ -36,7 +37,6 @@ test('options of an upload that are unknown, or for other formats, are refused',
 })
 
 test('uploads of an unknown format, and with misspelt fields, are refused', async () => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   const upload = (given: object) => dataset.replace({ body: bytesOf('a\n1\n'), ...given } as never)
   await expect(upload({ format: 'xml' })).rejects.toMatchObject({
@@ -62,7 +62,6 @@ test('uploads of an unknown format, and with misspelt fields, are refused', asyn
 })
 
 test('options of an export that are unknown are refused', async () => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   using query = await dataset.query()
   const refusal = (message: string) => ({ code: 'invalid_option', message: expect.stringContaining(message) })
@@ -75,7 +74,6 @@ test('options of an export that are unknown are refused', async () => {
 })
 
 test('a file that is not there, or is a folder, is an error of the caller', async () => {
-  await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   const missing = { code: 'invalid_option', message: 'The file "no.csv" does not exist.' }
   const upload = { format: 'csv', body: { file: 'no.csv' } } as const

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
 import {
   type Dataset,
   type DeclaredColumn,
@@ -21,6 +22,23 @@ export async function openWorkplace(
     async [Symbol.asyncDispose]() {
       await engine.close()
       rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A workplace for all tests of a file, because an engine starts processes for its first upload. */
+export function useWorkplace(): { readonly engine: Engine; readonly directory: string } {
+  let place: Awaited<ReturnType<typeof openWorkplace>>
+  beforeAll(async () => {
+    place = await openWorkplace()
+  })
+  afterAll(() => place[Symbol.asyncDispose]())
+  return {
+    get engine() {
+      return place.engine
+    },
+    get directory() {
+      return place.directory
     },
   }
 }

@@ -1,4 +1,5 @@
-import { EngineError, hint, type Said } from '../../errors.ts'
+import { EngineError, hint, type Said, type Words } from '../../errors.ts'
+import { libraryWords } from '../../library-words.ts'
 import type { Column, ColumnType } from '../../types/index.ts'
 import { kindOf, TEXT_KIND, ZONED } from './text-kinds.ts'
 
@@ -171,7 +172,10 @@ export interface TextReason {
   readonly value: string
   /** The type of the values above it, unless they are text or missing. Then the value may be in a row of totals. */
   readonly above?: ColumnType
-  /** Options with which the value may be what was meant, as in a query string: `decimal=,&thousands=.`. */
+  /**
+   * Options with which the value may be what was meant, as they are written here: `{ decimal: ',', thousands: '.' }`.
+   * HTTP, and a reason before it is shown, has them as in a query string: `decimal=,&thousands=.`.
+   */
   readonly try?: string
   /** Other options with which it may be, too: `2.500` may be 2500 as well as 2.5. */
   readonly or?: string
@@ -198,20 +202,22 @@ export function keepingWords(reason: TextReason, words: ListedWords): TextReason
       const all = new Set([...(words[name] ?? []).map(encodeURIComponent), word])
       return `${name}=${[...all].join()}`
     })
-  return {
-    ...reason,
-    ...(reason.try !== undefined && { try: keeping(reason.try) }),
-    ...(reason.or !== undefined && { or: keeping(reason.or) }),
-  }
+  return suggesting(reason, keeping)
 }
 
 /** The same suggestions once the column is stored as text, which it stays until the columns are replaced. */
-export function replacing({ try: one, or, ...reason }: TextReason): TextReason {
-  const again = (suggestion: string) => `${suggestion}&columns=replace`
+export function replacing(reason: TextReason): TextReason {
+  return suggesting(reason, (suggestion) => `${suggestion}&columns=replace`)
+}
+
+function suggesting(
+  { try: one, or, ...reason }: TextReason,
+  change: (suggestion: string) => string,
+): TextReason {
   return {
     ...reason,
-    ...(one !== undefined && { try: again(one) }),
-    ...(or !== undefined && { or: again(or) }),
+    ...(one !== undefined && { try: change(one) }),
+    ...(or !== undefined && { or: change(or) }),
   }
 }
 
@@ -220,13 +226,15 @@ export interface ExplainedColumn extends Column {
   readonly because?: TextReason
 }
 
+/** @param words how the reasons name options, which they have as in a query string */
 export function explainedColumns(
   columns: readonly Column[],
   reasons: readonly (TextReason | undefined)[] = [],
+  words: Words = libraryWords,
 ): ExplainedColumn[] {
   return columns.map((column, index) => {
     const because = reasons[index]
-    return because ? { ...column, because } : column
+    return because ? { ...column, because: suggesting(because, words) } : column
   })
 }
 
