@@ -5,7 +5,6 @@ import { PERCENT } from '../workbook/book.ts'
 import type { ZipReader } from '../zip/zip-reader.ts'
 import { attribute, type XmlHandler, XmlReader } from './xml.ts'
 
-/** As what a format shows numbers. `zoned` is the format in which our own exports write UTC timestamps. */
 /** How a cell shows a number. */
 export interface NumberFormat {
   readonly style: NumberStyle
@@ -13,6 +12,7 @@ export interface NumberFormat {
   readonly unit?: string | undefined
 }
 
+/** As what a format shows numbers. `zoned` is the format in which our own exports write UTC timestamps. */
 export type NumberStyle = 'number' | 'date' | 'timestamp' | 'zoned' | 'time' | 'duration'
 
 export interface Workbook {
