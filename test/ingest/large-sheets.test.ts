@@ -9,8 +9,7 @@ import { useBench } from './support/helper.ts'
 const bench = useBench()
 /** What a reader may use on the smallest machine. */
 const MEMORY = 768 * 2 ** 20
-beforeAll(async () => {
-  await bench.ingestor.close()
+beforeAll(() => {
   bench.ingestor = new Ingestor({ tempDirectory: bench.temporary, folders: [bench.folder], memory: MEMORY })
 })
 

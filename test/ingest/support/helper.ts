@@ -26,28 +26,50 @@ export interface Read extends IngestResult {
   readonly part: string
 }
 
-/** An ingestor with a folder of its own, for the tests of one file. */
+interface Shared {
+  readonly folder: string
+  readonly temporary: string
+  readonly ingestor: Ingestor
+}
+
+/** One ingestor for all files of a process, with whose end it ends: its readers take longer to start than to read. */
+let shared: Shared | undefined
+
+function openShared(): Shared {
+  const folder = mkdtempSync(join(tmpdir(), 'parquetry-ingest-'))
+  const temporary = mkdtempSync(join(folder, 'tmp-'))
+  // Vitest ends its processes by this signal.
+  process.once('SIGTERM', () => process.exit())
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return { folder, temporary, ingestor: new Ingestor({ tempDirectory: temporary, folders: [folder] }) }
+}
+
+/** An ingestor and a folder, for the tests of one file. */
 export class Bench {
-  readonly folder = mkdtempSync(join(tmpdir(), 'parquetry-ingest-'))
+  readonly #shared = (shared ??= openShared())
+  readonly folder = mkdtempSync(join(this.#shared.folder, 'bench-'))
+  /** For ingestors of a test's own. */
   readonly temporary = mkdtempSync(join(this.folder, 'tmp-'))
-  ingestor!: Ingestor
+  ingestor = this.#shared.ingestor
   #instance!: DuckDBInstance
   #count = 0
 
   async open(): Promise<void> {
-    this.ingestor = new Ingestor({ tempDirectory: this.temporary, folders: [this.folder] })
     this.#instance = await DuckDBInstance.create(':memory:')
   }
 
   async close(): Promise<void> {
-    await this.ingestor.close()
+    if (this.ingestor !== this.#shared.ingestor) await this.ingestor.close()
     this.#instance.closeSync()
     rmSync(this.folder, { recursive: true, force: true })
   }
 
   temporaryFiles(): string[] {
-    const entries = readdirSync(this.temporary, { recursive: true, withFileTypes: true })
-    return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+    return [this.temporary, this.#shared.temporary].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => name),
+    )
   }
 
   path(ending = ''): string {
