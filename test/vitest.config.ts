@@ -4,34 +4,41 @@ import { configDefaults, defineConfig } from 'vitest/config'
 /** A folder for results as JSON, one file for each run. */
 const results = process.env['PARQUETRY_TEST_RESULTS']
 
-/** What kills, cuts, fills disks, damages, needs much or takes long, as long as everything else: `npm run test:failures`. */
+/** What kills, cuts, fills disks, damages, asks at random, needs much or takes long: `npm run test:failures`. */
 const FAILURES = [
   'test/{crash,faults,nodes,objects,outages,simulation,trino}/**/*.test.ts',
-  'test/apply/{size,spill}.test.ts',
-  'test/catalog/databases.test.ts',
-  'test/commands/{bench,commands,import-files,resumed}.test.ts',
-  'test/connectors/{answers/damaged,faults,hostile}.test.ts',
+  'test/apply/{fuzz,size,spill}.test.ts',
+  'test/attach/changed.test.ts',
+  'test/catalog/{databases,unavailable}.test.ts',
+  'test/commands/{append,bench,commands,demo,import-files,missing,process,resumed,servers}.test.ts',
+  'test/connectors/{answers/damaged,faults,hostile,limits,providers/vintages}.test.ts',
+  'test/console/{cross-site,csv,demo-link,follow,guide,history,large,news,revisions,sizes}.test.ts',
   'test/deploy/backup.test.ts',
   'test/docs/tasks.test.ts',
-  'test/duckdb/{native-reader,row-groups}.test.ts',
-  'test/engine/{arriving,far-rows,flights,pages,wide-rows,writes}.test.ts',
-  'test/export/flow.test.ts',
-  'test/export/formats/{gzip,one-column}.test.ts',
-  'test/filter/limits.test.ts',
-  'test/iceberg/{duckdb,object-store,pyiceberg,spark}.test.ts',
-  'test/ingest/{auto-differential,csv-properties,json/large,large-sheets,limits,mutations,neighbours,parts,readers,roundtrip}.test.ts',
+  'test/duckdb/{native-reader,parameters,row-groups}.test.ts',
+  'test/engine/{arriving,far-rows,flights,pages,wide-rows,windows,writes}.test.ts',
+  'test/export/{flow,processes}.test.ts',
+  'test/export/formats/{gzip,one-column,parquet}.test.ts',
+  'test/filter/{fuzz,injection,limits}.test.ts',
+  'test/iceberg/{duckdb,manifest,object-store,pyiceberg,spark}.test.ts',
+  'test/ingest/{auto-below-sample,auto-differential,bloom-filters,csv-properties,json/large,large-sheets,limits,mutations,neighbours,parts,readers,roundtrip,statistics,tools}.test.ts',
   'test/ingest/arrow/nested.test.ts',
-  'test/odata/large.test.ts',
-  'test/plan/prune.test.ts',
+  'test/odata/{coding,large}.test.ts',
+  'test/package/reference.test.ts',
+  'test/parquet/{encodings,joined,page-checksums,proportion}.test.ts',
+  'test/plan/{prune,ranks}.test.ts',
+  'test/server/metadata.test.ts',
   'test/server/accounts/{matrix,secrets}.test.ts',
-  'test/server/data/{append-stream,diskfull,fair-sql,followers,lists,one-version,streaming}.test.ts',
-  'test/server/service/{openapi,schemathesis,sigterm,soak,uncaught}.test.ts',
-  'test/sources/{difference,losses,processes,revisions,year}.test.ts',
-  'test/sql/{attacks,fence,saved}.test.ts',
-  'test/store/{closing,crash,diskfull,here,integrity,parts}.test.ts',
-  'test/versions/{changed-copies,history,kills,opened,opened-cluster,partial}.test.ts',
+  'test/server/data/{append-stream,diskfull,fair-sql,follow-changes,followers,lists,one-version,pieces,small-writes,streaming}.test.ts',
+  'test/server/service/{log-output,openapi,schemathesis,serve,sigterm,soak,start,uncaught}.test.ts',
+  'test/sources/{commands,difference,losses,processes,revisions,table-watch,year}.test.ts',
+  'test/sql/{attacks,fence,row-groups,saved,turns}.test.ts',
+  'test/store/{closing,crash,diskfull,events,here,integrity,lost,parts,turns}.test.ts',
+  'test/uploads/messy.test.ts',
+  'test/versions/{changed-copies,history,kills,opened,opened-cluster,partial,partial-http}.test.ts',
+  'test/zeros/sorted.test.ts',
 ]
-/** `service` or `failures`; without it, all tests that are named. */
+/** `service`, `console` or `failures`; without it, all tests that are named. */
 const part = process.env['PARQUETRY_TESTS']
 
 export default defineConfig({
@@ -40,9 +47,9 @@ export default defineConfig({
     include: part === 'failures' ? FAILURES : ['test/**/*.test.ts'],
     exclude: [
       ...configDefaults.exclude,
+      ...(part === 'service' || part === 'console' ? FAILURES : []),
       ...(part === 'service'
         ? [
-            ...FAILURES,
             'test/{cluster,console,differential,tools}/**',
             'test/{apply/differential,filter/differential,package/package,sql/tpc}.test.ts',
           ]
