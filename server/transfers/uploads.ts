@@ -192,7 +192,6 @@ function seriesIn(body: Buffer): object | undefined {
     value = JSON.parse(body.toString())
   } catch {
     // The engine says what is wrong with it.
-    return undefined
   }
   if (typeof value !== 'object' || value === null) return undefined
   return !('rows' in value) && ('provider' in value || 'series' in value) ? value : undefined

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Part, Version } from '../../engine/catalog/records.ts'
+import { EngineError } from '../../engine/errors.ts'
 import { PART_SIZES, piecesOf, type WorkContext } from '../../engine/store/commits.ts'
 import { Merger, partsAtRest, partsToMerge } from '../../engine/store/merger.ts'
 
@@ -31,6 +32,23 @@ function append(sizes: readonly number[]): { parts: Part[]; rewritten: number } 
 
 test('a few parts are left alone', () => {
   expect(partsToMerge([part(10), part(10), part(10)], COLUMNS)).toEqual([])
+})
+
+test('eight small parts are merged, and none before them that is as large as they may become', () => {
+  const small = Array.from({ length: 8 }, () => part(10))
+  expect(partsToMerge(small, COLUMNS)).toEqual(small)
+  expect(partsToMerge([part(8 * 4_096), ...small], COLUMNS)).toEqual(small)
+})
+
+test('parts are merged that have up to half of the rows of the largest', () => {
+  const run = (rows: number) =>
+    partsToMerge(
+      Array.from({ length: 8 }, () => part(10, rows)),
+      COLUMNS,
+      { ...PART_SIZES, rows: 100 },
+    )
+  expect(run(50)).toHaveLength(2)
+  expect(run(51)).toEqual([])
 })
 
 test('a thousand small appends leave a few dozen parts', () => {
@@ -166,12 +184,21 @@ function atRest() {
   vi.useFakeTimers()
   const version = { columns: [{}, {}], parts: append(Array(1023).fill(300)).parts }
   const merged: number[] = []
+  const rewriting = vi.fn(async (run: readonly Part[], _signal: AbortSignal) => ({
+    parts: [part(total(run, 'rawBytes'))],
+  }))
   const context = {
     sizes: PART_SIZES,
     members: { take: async () => ({ version, [Symbol.dispose]: () => {} }) },
     versions: { current: async () => version },
     commits: {
-      rewriteParts: async (_: unknown, run: readonly Part[]) => ({ parts: [part(total(run, 'rawBytes'))] }),
+      rewriteParts: (
+        _: unknown,
+        run: readonly Part[],
+        __: unknown,
+        ___: unknown,
+        { signal }: { signal: AbortSignal },
+      ) => rewriting(run, signal),
       commit: async (_: number, __: unknown, content: (current: unknown) => { parts: Part[] }) => {
         version.parts = content(version).parts
         merged.push(version.parts.length)
@@ -181,7 +208,7 @@ function atRest() {
     background: { later: (work: () => void) => work() },
     events: { failure: () => {} },
   } as unknown as WorkContext
-  return { merger: new Merger(context), version, merged }
+  return { merger: new Merger(context), version, merged, rewriting }
 }
 
 test('what is left is merged five seconds after the last write', async () => {
@@ -196,6 +223,34 @@ test('what is left is merged five seconds after the last write', async () => {
   expect(merged).toEqual([2])
   await vi.advanceTimersByTimeAsync(60_000)
   expect([merged, vi.getTimerCount()]).toEqual([[2], 0])
+})
+
+test('a merge under way is aborted when merging is given up, and none begins later', async () => {
+  const { merger, version, merged, rewriting } = atRest()
+  version.parts = Array.from({ length: 8 }, () => part(10))
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  rewriting.mockImplementationOnce((_, signal) => {
+    begin()
+    return new Promise((_, reject) =>
+      signal.addEventListener('abort', () => reject(new EngineError('cancelled', 'given up'))),
+    )
+  })
+  const merging = merger.merge(1)
+  await begun
+  merger.giveUp()
+  await merging
+  await merger.merge(1)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([merged, rewriting.mock.calls.length, vi.getTimerCount()]).toEqual([[], 1, 0])
+})
+
+test('a dataset that rests when merging is given up stays as it is', async () => {
+  const { merger, merged } = atRest()
+  await merger.merge(1)
+  merger.giveUp()
+  expect(vi.getTimerCount()).toBe(0)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(merged).toEqual([])
 })
 
 test('nothing is merged any more once the store closes', async () => {

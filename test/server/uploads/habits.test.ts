@@ -44,8 +44,24 @@ describe('types that programs and browsers send', () => {
     ['text/plain; charset=iso-8859-1', Buffer.from('größe\n1\n', 'latin1'), 'größe integer'],
     ['text/csv; charset=windows-1252', Buffer.from('größe\n1\n', 'latin1'), 'größe integer'],
     ['text/csv; charset="UTF-16"', Buffer.from('\ufeffgröße\n1\n', 'utf16le'), 'größe integer'],
+    [
+      'text/tab-separated-values;charset=windows-1252',
+      Buffer.from('größe\tb\n1\t2\n', 'latin1'),
+      'größe integer,b integer',
+    ],
   ])('%s', async (type, body, shape) => {
     expect(await read(body, type)).toMatchObject({ status: 200, shape, error: undefined })
+  })
+
+  it.each([
+    ['a charset of a format that has none', 'application/json; charset=windows-1252', 'charset windows-1252'],
+    ['no header, beside a charset', 'text/csv; header=absent;charset=windows-1252', '?header=absent'],
+    ['no header, behind a charset', 'text/csv;charset=windows-1252;header=absent', '?header=absent'],
+  ])('that say %s are refused', async (_, type, message) => {
+    expect(await read('[{"a":1}]', type)).toMatchObject({
+      status: 415,
+      error: expect.stringContaining(message),
+    })
   })
 
   it('Parquet, Arrow and workbooks by their first bytes', async () => {
