@@ -1,5 +1,5 @@
 import type { Handle } from '../catalog/database.ts'
-import { attachedFiles, recordNamed } from '../catalog/datasets.ts'
+import { recordNamed } from '../catalog/datasets.ts'
 import type { Change } from '../catalog/history.ts'
 import type { RemovedPart } from '../catalog/parts.ts'
 import type { Origin, Part, Version } from '../catalog/records.ts'
@@ -227,8 +227,6 @@ export class Commits {
           const next = await content(current, t)
           if (next === 'again') return next
           if (next) {
-            const attached = next.parts.filter((part) => part.attached).length
-            if (attached > 0 && attached < next.parts.length) throw attachedFiles(datasetId)
             const number = next.change ? current.number + 1 : current.number
             await versions.in(t).commit(datasetId, current, { key: current.key, ...next, number, made })
           }

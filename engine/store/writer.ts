@@ -105,10 +105,7 @@ export class Writer {
 
   /** Changes a dataset that has rows of its own. @throws EngineError `saved_query`, `not_found`, `cancelled` */
   #change<T>(datasetId: number, work: () => Promise<T>): Promise<T> {
-    return this.#writes.run(async () => {
-      await this.#context.datasets.requireStored(datasetId)
-      return work()
-    })
+    return this.#writes.run(() => this.#context.datasets.requireStored(datasetId).then(work))
   }
 
   /** Reads an upload as `write` does, into a file that the caller removes. */
@@ -178,6 +175,8 @@ export class Writer {
       const edits = await this.#edits(base, made, upload, mode)
       let { columns } = made
       const done = await this.#commitEdits(datasetId, made.parts, edits, upload, async (current, t) => {
+        // Files may have been attached meanwhile.
+        requireOwnFiles(datasetId, current)
         // If the columns changed while the rows were read, the rows are read again with the new columns.
         const isOther = !anew && !sameColumns(current.columns, base.columns)
         if (isOther || String(current.key) !== String(base.key)) return undefined
@@ -267,18 +266,18 @@ export class Writer {
         const edits = new Edits(this.#context, base.columns, planned)
         let edited: EditedRows | undefined
         await this.#commitEdits(datasetId, instead?.made ?? [], edits, options, async (current, t) => {
+          requireOwnFiles(datasetId, current)
           const isOther =
             !sameColumns(current.columns, base.columns) || (instead && instead.base !== current.id)
           if (isOther || String(current.key) !== String(base.key)) return undefined
           const changed = edits.changed(current.parts)
           if (!changed) return 'again'
-          const { columns } = base
           const count = instead?.rows ?? changed.count
           const parts = [...changed.parts, ...(instead?.parts ?? []).filter(({ rows }) => rows > 0)]
           edited = { version: current.number + Math.min(count, 1), matchedRows: count }
-          await this.#accept(datasetId, { columns, parts }, options, t, { edited })
+          await this.#accept(datasetId, { columns: base.columns, parts }, options, t, { edited })
           if (count === 0) return undefined
-          return { columns, parts, change: changeOf(planned, changed.count, options) }
+          return { columns: base.columns, parts, change: changeOf(planned, changed.count, options) }
         })
         if (!edited) continue
         this.#mergeLater(datasetId)

@@ -120,6 +120,28 @@ test('rows, columns and key can not be written, words about columns can', async 
   expect(own.code).toBe('attached_files')
 })
 
+test.each([
+  'replace',
+  'append',
+] as const)('files that are attached while rows come to %s others stay', async (how) => {
+  await lake.write(`${how}/a.parquet`, 'SELECT 1::BIGINT AS n')
+  const dataset = await lake.upload([])
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const { promise: isAttached, resolve: goOn } = Promise.withResolvers<void>()
+  async function* body() {
+    yield Buffer.from('n\n')
+    begin()
+    await isAttached
+    yield Buffer.from('2\n')
+  }
+  const written = errorOf(dataset[how]({ format: 'csv', body: body() }))
+  await begun
+  await dataset.attach(join(lake.folder, how))
+  goOn()
+  expect(await written).toMatchObject({ code: 'attached_files' })
+  expect(await read(dataset)).toBe('{"n":1}\n')
+})
+
 test('a copy has the same files, and neither deleting datasets nor gc removes them', async () => {
   await lake.write('kept/a.parquet', 'SELECT 1 AS n')
   const dataset = await lake.attach('kept')

@@ -90,6 +90,7 @@ describe('rows that match a filter', () => {
     expect(await text(at)).toBe(
       "n,word,price,day\n1,a,1.5,2024-01-01\n2,x'; --,5,2024-02-29\n3,x'; --,7,2024-02-29\n",
     )
+    expect((await at.versions())[0]).toMatchObject({ operation: 'edit', addedRows: 2, removedRows: 2 })
     await at.editRows({ filter: 'n eq @p', aliases: { '@p': '1' } }, { word: null, n: '=n add @p' })
     expect((await text(at)).split('\n')[1]).toBe('2,,1.5,2024-01-01')
   })
