@@ -84,7 +84,10 @@ describe('named keys', () => {
       (await at.call(apiKey, 'POST', '/repositories', { json: { name: 'by-named', private: false } }))
         .statusCode,
     ).toBe(201)
-    expect((await make({ name: 'nightly' })).statusCode).toBe(409)
+    expect(await make({ name: 'nightly' }).then((again) => [again.statusCode, again.json()])).toEqual([
+      409,
+      { code: 'key_exists', error: 'There is already a key named nightly.' },
+    ])
     expect((await at.call(eve, 'DELETE', '/account/keys/nightly')).statusCode).toBe(204)
     expect((await at.call(apiKey, 'GET', '/account')).statusCode).toBe(401)
     expect((await at.call(eve, 'DELETE', '/account/keys/nightly')).statusCode).toBe(404)
@@ -121,6 +124,21 @@ describe('named keys', () => {
       expect(refused.statusCode, wrong).toBe(400)
       expect(refused.json().error).toContain(wrong)
     }
+  })
+
+  test('have a name, and are at most 100', async () => {
+    const full = await at.account('full')
+    const answers = []
+    for (let n = 1; n <= 101; n++) answers.push(await make({ name: `key-${n}` }, full))
+    expect(answers.slice(0, -1).map(({ statusCode }) => statusCode)).toEqual(Array(100).fill(201))
+    expect([answers.at(-1)!.statusCode, answers.at(-1)!.json()]).toEqual([
+      409,
+      { code: 'too_many_keys', error: 'An account has at most 100 named keys. Delete one first.' },
+    ])
+    await at.call(full, 'DELETE', '/account/keys/key-7')
+    expect((await make({ name: 'another' }, full)).statusCode).toBe(201)
+    const nameless = await make({ name: ' ' })
+    expect([nameless.statusCode, nameless.json().code]).toEqual([400, 'invalid_body'])
   })
 
   test('outlive the first key, which ends alone when it is replaced', async () => {
