@@ -146,9 +146,12 @@ const CONTENTS = [
   ['table', 'table'],
 ] as const
 
+/** How many rows at the end of a file may be its totals and notes. */
+const MOST_FOOTER_ROWS = 20
+
 /** With which options a file was read, and which columns are text because of values that may mean something else. */
 function findings(
-  { options = {}, why = [], columns, warnings = [], hints, ...found }: Written,
+  { options = {}, why = [], columns, rowCount, warnings = [], hints, ...found }: Written,
   given: object,
 ): string[] {
   const added = Object.entries(options).filter(([name]) => name !== 'dialect' && !(name in given))
@@ -160,10 +163,11 @@ function findings(
   const texts = columns.flatMap(({ name, because }) => {
     if (because?.try === undefined && because?.above === undefined) return []
     const { row, value, above, try: better, or } = because
-    const values =
-      above === undefined
-        ? ''
-        : `; the values above it are of type ${above}. If the rows at the end hold totals or notes, leave them out with --footer`
+    const isNearEnd = row > (rowCount ?? 0) - MOST_FOOTER_ROWS
+    const footer = isNearEnd
+      ? '. If the rows at the end hold totals or notes, leave them out with --footer'
+      : ''
+    const values = above === undefined ? '' : `; the values above it are of type ${above}${footer}`
     const either = or === undefined ? '' : ` or ${flags(or)}`
     const reading = better === undefined ? '' : `; ${flags(better)}${either} may read it`
     return [`${name} is text because of ${JSON.stringify(value)} in row ${row}${values}${reading}.`]

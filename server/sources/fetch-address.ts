@@ -50,7 +50,7 @@ const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1')
 
 function atPrivate(host: string): FetchFailure {
   return new FetchFailure(
-    `${host} is in a private network; the operator allows it with sources.privateHosts in the configuration.`,
+    `${host} is in a private network; the operator allows it with sources.privateHosts in the file that PARQUETRY_CONFIG names.`,
   )
 }
 

@@ -187,6 +187,12 @@ describe.each(PLACES)('%s', (where, place) => {
         'day is text because of "total" in row 3; the values above it are of type date. ' +
         'If the rows at the end hold totals or notes, leave them out with --footer.\n',
     )
+    const dates = Array.from({ length: 30 }, (_, n) => (n === 2 ? '03.01.24' : `${(n % 28) + 1}.1.2024`))
+    writeFileSync(file('dates.csv'), `day\n${dates.join('\n')}\n`)
+    const mixed = ['import', file('dates.csv'), '--repository', 'home', '--dataset', 'mixed']
+    expect((await run(...mixed, '--dates', 'D.M.YYYY')).stderr).toBe(
+      'day is text because of "03.01.24" in row 3; the values above it are of type date.\n',
+    )
     const refused = await run(...args, '--dialect', 'standard')
     expect(refused).toMatchObject({
       code: 1,

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
+import { PNG } from 'pngjs'
 import { describe, expect, it } from 'vitest'
 import type { Column } from '../../server/client/index.ts'
 import {
@@ -300,5 +301,23 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
     await page.getByText('all rows').waitFor()
     expect(page.url()).not.toContain('apply')
     await walked.expectClean('group-over')
+  })
+
+  it('says in the picture, too, which bars are left out', async () => {
+    const { page } = walked.visitor
+    const heightOf = async (pipeline: string) => {
+      await page.evaluate((hash) => (location.hash = hash), `#/datasets/1?view=plot&apply=${pipeline}`)
+      await page.getByText(/^All \d+ rows of the result/).waitFor()
+      await page.locator('.u-over').waitFor()
+      const saving = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Save picture' }).click()
+      return PNG.sync.read(await readFile(await (await saving).path())).height
+    }
+    const month = "concat(town,concat(' ',cast(month(day),Edm.String)))"
+    const few = await heightOf('groupby((town),aggregate($count as n))')
+    const many = encodeURIComponent(`compute(${month} as at)/groupby((at),aggregate($count as n))`)
+    const height = await heightOf(many)
+    await page.getByText('The first 24 of 36 values are shown.').waitFor()
+    expect(height).toBeGreaterThan(few)
   })
 })

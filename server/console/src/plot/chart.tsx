@@ -19,13 +19,14 @@ const ABOVE = 430
 /**
  * A chart that fills its container, follows the page's theme, shows values under the pointer and can be saved as a
  * picture.
+ * @param note what is left out, which the picture says, too
  */
-export function Chart(props: ChartLook & { readonly title: string }) {
-  const { title, drawing, xText } = props
+export function Chart(props: ChartLook & { readonly title: string; readonly note?: string }) {
+  const { title, note = '', drawing, xText } = props
   const container = useRef<HTMLDivElement>(null)
   const { plot, at } = usePlot(container, props)
   const save = async () => {
-    const blob = await drawPicture(plot.current!, title, container.current!)
+    const blob = await drawPicture(plot.current!, { title, note }, container.current!)
     saveBlob(blob, `${title.replace(/[^\p{L}\p{N}._-]+/gu, ' ').trim() || 'plot'}.png`)
   }
   const valueAt = (ys: readonly (number | null | undefined)[]) => {
@@ -97,21 +98,30 @@ function describe(title: string, { xs, series }: Drawing, xText: (x: number) => 
 
 const MARGIN = 20
 const TITLE = 34
+const NOTE = 24
 
-/** Draws the chart as a PNG with its title, on the background colour of the page. */
-function drawPicture(plot: uPlot, title: string, container: Element): Promise<Blob> {
+/** Draws the chart as a PNG with its title above and its note below, on the background colour of the page. */
+function drawPicture(
+  plot: uPlot,
+  { title, note }: { readonly title: string; readonly note: string },
+  container: Element,
+): Promise<Blob> {
   const paint = paintOf(container)
   const source = plot.ctx.canvas
   const ratio = devicePixelRatio
   const canvas = document.createElement('canvas')
   canvas.width = source.width + 2 * MARGIN * ratio
-  canvas.height = source.height + (2 * MARGIN + TITLE) * ratio
+  canvas.height = source.height + (2 * MARGIN + TITLE + (note ? NOTE : 0)) * ratio
   const context = canvas.getContext('2d')!
   context.fillStyle = paint.surface
   context.fillRect(0, 0, canvas.width, canvas.height)
   context.fillStyle = paint.ink
-  context.font = `600 ${15 * ratio}px ${paint.font.replace(/^\S+ /, '')}`
-  context.fillText(title, MARGIN * ratio, (MARGIN + 14) * ratio, canvas.width - 2 * MARGIN * ratio)
+  const write = (text: string, weightAndSize: string, y: number) => {
+    context.font = `${weightAndSize} ${paint.font.replace(/^\S+ /, '')}`
+    context.fillText(text, MARGIN * ratio, y, canvas.width - 2 * MARGIN * ratio)
+  }
+  write(title, `600 ${15 * ratio}px`, (MARGIN + 14) * ratio)
+  write(note, `400 ${12 * ratio}px`, canvas.height - MARGIN * ratio)
   context.drawImage(source, MARGIN * ratio, (MARGIN + TITLE) * ratio)
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('The picture could not be made.'))))

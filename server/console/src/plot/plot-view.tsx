@@ -102,17 +102,22 @@ function Picture(props: { readonly name: string; readonly drawn: Drawn; readonly
     xLabel: axisName(choice.x),
     yLabel: choice.ys.length > 1 ? '' : yName(choice, choice.ys[0]!),
   }
+  const { series, labels: left } = drawing.omitted
+  const note = [
+    left > 0 && `The first ${labels?.length} of ${formatCount(labels!.length + left)} values are shown.`,
+    series > 0 && `${plural(series, 'more series', 'more series')} are left out; filter to see them.`,
+  ]
+    .filter(Boolean)
+    .join(' ')
   return (
     <>
       <Chart
+        note={note}
         title={`${props.name}: ${choice.ys.map((y) => yName(choice, y)).join(', ')} by ${choice.x.name}`}
         {...look}
       />
       <p class="hint" data-testid="plot-source">
-        {source}
-        {drawing.omitted.labels > 0 && ` The first ${labels?.length} values are shown.`}
-        {drawing.omitted.series > 0 &&
-          ` ${plural(drawing.omitted.series, 'more series', 'more series')} are left out; filter to see them.`}
+        {source} {note}
       </p>
       <Numbers {...look} />
     </>
