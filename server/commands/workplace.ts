@@ -22,7 +22,7 @@ interface TargetOptions extends StorageOptions {
 
 /** The commands that work on a server with `--server`. */
 const REMOTE =
-  'bench, repository, member, import, append, export, describe, sql, source, versions, account, key'
+  'bench, repository, member, import, append, export, edit, undo, describe, sql, source, versions, account, key'
 
 /** Says where commands work: on a data directory or, with `--server`, on a server. */
 export class Target {
@@ -67,8 +67,9 @@ export class Target {
     // The engine tells whether anything is missing in a directory that has been used.
     const isUsed = ['catalog.sqlite', 'parts'].some((name) => existsSync(join(config.data, name)))
     if (!this.#creates && config.database === undefined && !isUsed) {
+      const server = process.env['PARQUETRY_SERVER'] ? ' This command does not use PARQUETRY_SERVER.' : ''
       throw new UsageError(
-        `There is no data in ${config.data}: name the data directory with --data or PARQUETRY_DATA.`,
+        `There is no data in ${config.data}: name the data directory with --data or PARQUETRY_DATA.${server}`,
       )
     }
     await using engine = await openEngine({
