@@ -13,6 +13,8 @@ export type State = Readonly<Record<number, { readonly name: string; readonly bl
 export type Step =
   | { readonly kind: 'append'; readonly dataset: number; readonly rows: number }
   | { readonly kind: 'replace'; readonly dataset: number; readonly rows: number }
+  /** Appends made at once, of so many rows each; each is a step of its own for the model. */
+  | { readonly kind: 'appends'; readonly dataset: number; readonly writes: number; readonly rows: number }
   | { readonly kind: 'create'; readonly dataset: number; readonly name: string }
   | { readonly kind: 'rename'; readonly dataset: number; readonly name: string }
   | { readonly kind: 'widen'; readonly dataset: number }
@@ -52,12 +54,19 @@ export const STEPS: readonly Step[] = [
   { kind: 'remove', dataset: 4, of: 16 },
   { kind: 'upsert', dataset: 5, of: 16, rows: 3_000 },
   { kind: 'replace', dataset: 1, rows: 40 },
+  { kind: 'appends', dataset: 1, writes: 5, rows: 3 },
+  { kind: 'appends', dataset: 5, writes: 3, rows: 2 },
+  { kind: 'settle' },
   { kind: 'backup' },
 ]
 export const FIRST_STEP = 10
 
-/** The state after a step that was made. */
-export function after(state: State, step: Step, number: number): State {
+const MOST_WRITES = 100
+/** What the rows of one of the appends of a step name as theirs. */
+export const stepOfWrite = (number: number, write: number) => number * MOST_WRITES + write
+
+/** The state after a step that was made, or one write of it. */
+export function after(state: State, step: Step, number: number, write = 0): State {
   if (!('dataset' in step) || step.kind === 'widen') return state
   if (step.kind === 'create') return { ...state, [step.dataset]: { name: step.name, blocks: [] } }
   if (step.kind === 'copy') {
@@ -71,6 +80,18 @@ export function after(state: State, step: Step, number: number): State {
   if (step.kind === 'remove' || step.kind === 'upsert') {
     const rest = dataset.blocks.filter((block) => block.step !== step.of)
     const blocks = step.kind === 'upsert' ? [...rest, { step: step.of, rows: step.rows }] : rest
+    return { ...state, [step.dataset]: { ...dataset, blocks } }
+  }
+  if (step.kind === 'appends') {
+    // They are told of in any order, but come in that in which they were begun.
+    const own = stepOfWrite(number, write)
+    const next = dataset.blocks.findIndex(
+      (block) => block.step > own && block.step < stepOfWrite(number + 1, 0),
+    )
+    const blocks = dataset.blocks.toSpliced(next < 0 ? dataset.blocks.length : next, 0, {
+      step: own,
+      rows: step.rows,
+    })
     return { ...state, [step.dataset]: { ...dataset, blocks } }
   }
   const written = { step: number, rows: step.rows }

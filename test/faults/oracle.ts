@@ -10,6 +10,8 @@ import { stateOf } from './state.ts'
 interface Told {
   readonly phase?: 'open' | 'step' | 'read' | 'close'
   readonly step?: number
+  /** Which of the appends of a step that makes several at once. */
+  readonly write?: number
   readonly outcome?: string
   readonly found?: unknown
   readonly message?: string
@@ -40,7 +42,7 @@ export async function brokenPromises(ran: Ran, directory: string, backup: string
   }
 
   const told = ran.told as readonly Told[]
-  for (const [index, { phase, step: number, outcome, found, message, uncaught }] of told.entries()) {
+  for (const [index, { phase, step: number, write, outcome, found, message, uncaught }] of told.entries()) {
     if (uncaught) broken.push(`an error that nobody waited for: ${uncaught}`)
     if (outcome === 'other' && !fromDisk(message))
       broken.push(`${phase} ${number ?? ''} failed with ${message}`)
@@ -50,8 +52,9 @@ export async function brokenPromises(ran: Ran, directory: string, backup: string
       broken.push(`a read after line ${index}: ${message}`)
     if (phase !== 'step') continue
     const step = STEPS[number! - FIRST_STEP]!
-    const made = possible.map((state) => after(state, step, number!))
-    const unsure = isUnknown(outcome, message) || (outcome === 'begun' && !told[index + 1])
+    const made = possible.map((state) => after(state, step, number!, write))
+    const isLast = !told.slice(index + 1).some((later) => later.step === number && later.write === write)
+    const unsure = isUnknown(outcome, message) || (outcome === 'begun' && isLast)
     if (outcome === 'done') possible = made
     else if (unsure) possible = distinct([...possible, ...made])
     if (step.kind === 'backup') backed = outcome === 'done' ? possible : undefined

@@ -5,7 +5,7 @@
  */
 import { writeFileSync, writeSync } from 'node:fs'
 import { EngineError, openEngine } from '../../engine/index.ts'
-import { csv, FIRST_STEP, STEPS, type Step } from './operations.ts'
+import { csv, FIRST_STEP, STEPS, type Step, stepOfWrite } from './operations.ts'
 import { stateOf } from './state.ts'
 
 const [directory, backup] = process.argv.slice(2) as [string, string]
@@ -41,7 +41,7 @@ if (await attempt({ phase: 'open' }, () => opened.then(() => undefined))) {
     body: Buffer.from(csv(number, rows)),
   })
 
-  const make = async (step: Step, number: number): Promise<unknown> => {
+  const make = async (step: Exclude<Step, { kind: 'appends' }>, number: number): Promise<unknown> => {
     switch (step.kind) {
       case 'append':
       case 'replace':
@@ -85,7 +85,15 @@ if (await attempt({ phase: 'open' }, () => opened.then(() => undefined))) {
   }
 
   for (const [index, step] of STEPS.entries()) {
-    await attempt({ phase: 'step', step: FIRST_STEP + index }, () => make(step, FIRST_STEP + index))
+    const number = FIRST_STEP + index
+    if (step.kind === 'appends') {
+      const appends = Array.from({ length: step.writes }, (_, write) =>
+        attempt({ phase: 'step', step: number, write }, async () => {
+          await (await engine.dataset(step.dataset)).append(upload(stepOfWrite(number, write), step.rows))
+        }),
+      )
+      await Promise.all(appends)
+    } else await attempt({ phase: 'step', step: number }, () => make(step, number))
     if ('dataset' in step) await attempt({ phase: 'read' }, () => stateOf(engine))
   }
   await attempt({ phase: 'close' }, () => engine.close())
