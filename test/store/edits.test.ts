@@ -24,9 +24,17 @@ const looks = (upload: Part, stored: Part, on = [0]) => editByKey([upload], COLU
 test('an upsert leaves out parts whose keys lie apart', () => {
   expect(looks(part(from('1', '5')), part(from('6', '9')))).toBe(false)
   expect(looks(part(from('10', '50')), part(from('2', '9')))).toBe(false)
+  expect(looks(part(from('1', '5', 1)), part(from('6', '9')))).toBe(false)
+  expect(looks(part(from('1', '5')), part(from('6', '9', 1)))).toBe(false)
   expect(looks(part(from('1', '5'), from('a', 'b')), part(from('1', '5'), from('c', 'd')), [0, 1])).toBe(
     false,
   )
+})
+
+test('an upsert looks into parts that have the keys of any part of the upload', () => {
+  const upload = [part(from('1', '5')), part(from('8', '9'))]
+  const { mayHold } = editByKey(upload, COLUMNS, [0], {})
+  expect([part(from('9', '20')), part(from('6', '7'))].map(mayHold)).toEqual([true, false])
 })
 
 test.each([
@@ -35,7 +43,7 @@ test.each([
   ['whose lower bound nobody knows', part(from('1', '5')), part(from(null, '9'))],
   ['whose upper bound nobody knows', part(from('7', '8')), part(from('1', null))],
   ['of an older program, without statistics', part(from('1', '5')), part()],
-  ['which have nulls, as the upload has', part(from('1', '5', 1)), part(from('6', '9', 2))],
+  ['which have nulls, as the upload has', part(from('1', '5', 1)), part(from('6', '9', 1))],
 ])('an upsert looks into parts %s', (_, upload, stored) => {
   expect(looks(upload, stored)).toBe(true)
   expect(looks(stored, upload)).toBe(true)
