@@ -24,7 +24,7 @@ export async function ingestHere(request: ManyRequest): Promise<ManyResult | und
   if (existing.length === 0 || existing.length > MOST_COLUMNS || bytes > MOST_BYTES || options)
     return undefined
   // Loaded only here, so that programs which only read do not spend time on it.
-  const [{ rewriteMany }, { rawBytesOf }, { plainPart }, { Tokenizer }] = await loadReading()
+  const [{ rewriteMany }, { rawBytesOf, warningsOf }, { plainPart }, { Tokenizer }] = await loadReading()
   try {
     const { targets, source, pieces, taken } = await rewriteMany(request)
     const { rows } = source
@@ -43,7 +43,8 @@ export async function ingestHere(request: ManyRequest): Promise<ManyResult | und
     writeFileSync(target, made.bytes, { mode: 0o600, flag: 'wx' })
     const reasons = targets.map(({ source: field }) => source.reasons[field ?? -1])
     const rawBytes = rawBytesOf(source, targets, columns)
-    return { ...made.part, columns, rawBytes, reasons, unnamed: unnamedIn(targets), taken }
+    const warnings = warningsOf(source, targets, columns)
+    return { ...made.part, columns, rawBytes, reasons, ...warnings, unnamed: unnamedIn(targets), taken }
   } catch (error) {
     if (error instanceof EngineError) return undefined
     throw error

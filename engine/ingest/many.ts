@@ -89,6 +89,8 @@ function both(one: CsvSource, other: CsvSource): CsvSource {
     one[name].map((value, index) => value + other[name][index]!)
   return {
     ...one,
+    // Each is answered with what is said of all, where a row of one would be another's.
+    rounded: [],
     rows: one.rows + other.rows,
     kinds: one.kinds.map((kinds, index) => kinds | other.kinds[index]!),
     nulls: sum('nulls'),

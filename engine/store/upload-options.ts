@@ -23,7 +23,13 @@ export function withStored(
 ): UploadOptions | undefined {
   const { format, options, replaceColumns } = upload
   if (replaceColumns || options?.dialect !== undefined) return options
-  const known = storedFor(format, stored, false)
+  const { decimal, thousands, ...others } = storedFor(format, stored, false)
+  const known = {
+    ...others,
+    // A character that the upload names for the one is not kept for the other.
+    ...(decimal !== undefined && decimal !== options?.thousands && { decimal }),
+    ...(thousands !== undefined && thousands !== options?.decimal && { thousands }),
+  }
   return Object.keys(known).length > 0 ? { ...known, ...options } : options
 }
 

@@ -230,3 +230,55 @@ it('hold for csv in an archive or called xls as well, and are left out for what 
   const named = await send('POST', '?decimal=,', await zipOf({ 'a.json': '[]' }), 'application/zip')
   expect(named).toMatchObject({ code: 'invalid_option', option: 'decimal' })
 })
+
+const GERMAN = '?columns=replace&delimiter=;&decimal=,&thousands=.'
+
+it.each(['POST', 'PUT'])('%s warns of thousands that only an earlier upload shows', async (method) => {
+  const { send } = await table()
+  await send('PUT', GERMAN, 'k;n\na;1.234,5\n')
+  const { warnings, hints } = await send(method, '', 'k;n\na;7\nb;-1.234\nc;2.500\n')
+  expect(warnings).toEqual([
+    'Row 2, column "n": "-1.234" was read with thousands=. of an earlier upload, and no number of the file shows that. ' +
+      'If its point is before decimal places, the file needs decimal=. instead.',
+  ])
+  expect(hints).toEqual(['thousands=.', 'decimal=.'])
+  expect((await send(method, '?dryRun=true', 'k;n\na;1.234\n')).warnings).toHaveLength(1)
+})
+
+it.each([
+  ['decimal places', 'k;n\na;1.234\nb;1.234,5\n', ''],
+  ['two separators', 'k;n\na;1.234\nb;1.234.567\n', ''],
+  ['no separator', 'k;n\na;1234\nb;1,234\n', ''],
+  ['text', 'k;n\n1.234;7\nx;8\n', ''],
+  ['the option itself', 'k;n\na;1.234\n', '?thousands=.'],
+  ['the option of decimals', 'k;n\na;1.234\n', '?decimal=,'],
+])('does not warn of thousands that %s shows', async (_, body, query) => {
+  const { send } = await table()
+  await send('PUT', GERMAN, 'k;n\na;1.234,5\n')
+  const sent = await send('POST', query, body)
+  expect(sent).toMatchObject({ rowCount: body.split('\n').length - 1 })
+  expect(sent).not.toHaveProperty('warnings')
+})
+
+it('does not warn of thousands that decimal places in another column show', async () => {
+  const { send } = await table()
+  await send('PUT', GERMAN, 'k;n\n0,5;1.234,5\n')
+  expect(await send('POST', '', 'k;n\n1,5;1.234\n')).not.toHaveProperty('warnings')
+})
+
+it('warns of commas that only an earlier upload shows, unless there are decimal places', async () => {
+  const { send } = await table()
+  await send('PUT', '?columns=replace&thousands=,', 'n\n"1,234.5"\n')
+  expect((await send('POST', '', 'n\n"1,234"\n')).warnings).toEqual([
+    expect.stringContaining('If its comma is before decimal places, the file needs decimal=, instead.'),
+  ])
+  expect(await send('POST', '', 'n\n"1,234"\n0.5\n')).not.toHaveProperty('warnings')
+})
+
+it('a decimal separator that an upload names is not kept between thousands', async () => {
+  const { send, rows, record } = await table()
+  await send('PUT', GERMAN, 'n\n"1.234,5"\n')
+  expect(await send('POST', '?decimal=.', 'n\n1.234\n')).toMatchObject({ rowCount: 2 })
+  expect(await rows()).toEqual([{ n: 1234.5 }, { n: 1.234 }])
+  expect((await record()).uploadOptions).toEqual({ delimiter: ';', decimal: '.' })
+})

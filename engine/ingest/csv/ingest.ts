@@ -22,7 +22,7 @@ import {
   type Target,
   unnamedIn,
 } from '../targets.ts'
-import { badTime } from '../text/errors.ts'
+import { badTime, roundedNumber } from '../text/errors.ts'
 import type { CsvSource, Rewritten } from '../text/rewritten.ts'
 import { holdsEmpty, LOCAL, TEXT_KIND, ZONED } from '../text/text-kinds.ts'
 import { badTimeIn, inZone, zoneError } from '../text/zones.ts'
@@ -90,8 +90,9 @@ export async function ingestRewritten(
   request: ReadRequest,
 ): Promise<IngestResult> {
   await using csv = new TemporaryFile(duck.tempDirectory)
-  const { targets, source, ...said } = await toCsv(request, csv.path, known)
-  return { ...(await loadCsv(duck, source, targets, request)), ...said }
+  const { targets, source, warnings: found = [], ...said } = await toCsv(request, csv.path, known)
+  const { warnings = [], ...loaded } = await loadCsv(duck, source, targets, request)
+  return { ...loaded, ...said, ...saying([...found, ...warnings]) }
 }
 
 /** More fields are read by one thread, because each thread holds vectors of all of them, 30 KiB for each. */
@@ -129,7 +130,8 @@ export async function loadCsv(
       throw await badTimeOf(duck, error, source, targets, options)
     })
   const reasons = targets.map(({ source: field }) => source.reasons[field ?? -1])
-  return { ...part, columns, rawBytes, reasons, unnamed: unnamedIn(targets) }
+  const warnings = warningsOf(source, targets, columns)
+  return { ...part, columns, rawBytes, reasons, ...warnings, unnamed: unnamedIn(targets) }
 }
 
 /** Whether DuckDB found as many rows and nulls as the check of the file: it turns some texts into nulls. */
@@ -145,6 +147,25 @@ function isComplete(
     return part.nulls[index] === source.nulls[field]! + empties
   })
   return part.rows === source.rows && (agree || source.rows === 0)
+}
+
+/** What there is to say of values that are not stored with all of their digits. */
+export function warningsOf(
+  { rounded }: Pick<CsvSource, 'rounded'>,
+  targets: readonly Target[],
+  columns: readonly Column[],
+): Pick<IngestResult, 'warnings'> {
+  const warnings = targets.flatMap(({ source: field }, index) => {
+    const { name, type } = columns[index]!
+    const first = type === 'double' ? rounded[field ?? -1] : undefined
+    return first ? [roundedNumber(name, first)] : []
+  })
+  return saying(warnings)
+}
+
+/** Warnings, if there are any. */
+function saying(warnings: readonly string[]): Pick<IngestResult, 'warnings'> {
+  return warnings.length > 0 ? { warnings } : {}
 }
 
 /** About how many bytes all values take. */

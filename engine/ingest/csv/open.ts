@@ -6,7 +6,7 @@ import { inferType, isNumeric, TEXT_KIND } from '../text/text-kinds.ts'
 import type { CsvFindings } from './scan.ts'
 
 /** What shows that points are before decimal places. */
-const POINTS = TEXT_KIND.fraction | TEXT_KIND.whole | TEXT_KIND.exponent
+export const POINTS = TEXT_KIND.fraction | TEXT_KIND.whole | TEXT_KIND.exponent
 
 /** Whether numbers of these kinds may be codes, such as 1e5. */
 export const isCode = (kinds: number) => (kinds & TEXT_KIND.bareExponent) !== 0 && (kinds & POINTS) === 0

@@ -10,6 +10,7 @@ import {
   LONGEST_RECORD,
   longRow,
   missingValue,
+  plainReason,
   shortRow,
   type TextReason,
   TOO_LONG,
@@ -37,6 +38,8 @@ export interface CsvFindings {
   readonly reasons: readonly (TextReason | undefined)[]
   /** Per field: the first value that may mean something else, such as 2.500. */
   readonly doubtful: readonly (TextReason | undefined)[]
+  /** Per field: the first number with more digits than a double keeps. */
+  readonly rounded: readonly (TextReason | undefined)[]
   /** Bytes of the longest record. */
   readonly longest: number
   readonly quotes: boolean
@@ -61,6 +64,7 @@ export class CsvScan {
   readonly #certain: Int32Array
   readonly #texts: TextFindings[]
   readonly #doubtful: (TextReason | undefined)[]
+  readonly #rounded: (TextReason | undefined)[]
   readonly #options: UploadOptions | undefined
   readonly #faults = new Faults()
   #longest = 0
@@ -88,6 +92,7 @@ export class CsvScan {
     this.#certain = new Int32Array(fields.length)
     this.#texts = fields.map(() => ({ reason: undefined, looked: [] }))
     this.#doubtful = fields.map(() => undefined)
+    this.#rounded = fields.map(() => undefined)
   }
 
   /** Whether the file has line ends of both kinds, which DuckDB's reader does not accept. */
@@ -107,6 +112,7 @@ export class CsvScan {
       widths: [...this.#widths],
       reasons: this.#texts.map(withOptions),
       doubtful: this.#doubtful,
+      rounded: this.#rounded,
       longest: this.#longest,
       quotes,
       quotedNewlines,
@@ -182,6 +188,7 @@ export class CsvScan {
     if ((kind & ~this.#certain[field]!) === 0) return
     const text = this.#tokenizer.text(buffer, field)
     if (kind & DOUBTFUL) this.#doubtful[field] ??= textReason(row, text)
+    if (kind & TEXT_KIND.rounded) this.#rounded[field] ??= plainReason(row, text)
     if (type === undefined) {
       const isText = inferType(found | kind) === 'string'
       const isOpen = isText && lookAt(this.#texts[field]!, row, text, inferType(found), kind)

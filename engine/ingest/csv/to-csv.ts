@@ -34,6 +34,7 @@ import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { holdsEmpty, isNumeric, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { asText, columnReader, ownReader, withTexts } from './column-readers.ts'
 import { Footer } from './footer.ts'
+import { KeptThousands } from './kept-thousands.ts'
 import { ambiguousValue, leftOpen } from './open.ts'
 import { Requoting } from './quoting.ts'
 import { textReason } from './suggestions.ts'
@@ -122,6 +123,7 @@ class Records implements PieceReader {
   /** Whether words for nothing stay as they are in columns of text. */
   readonly #keepsWords: boolean
   readonly #footer: Footer
+  readonly #thousands: KeptThousands
   /** The columns in which values were written as our own csv has them. */
   readonly #changed = new Set<number>()
   /** The lines above the header that are still to be left out. */
@@ -143,6 +145,7 @@ class Records implements PieceReader {
     this.#readings = readings
     this.#keepsWords = options.textNulls === 'keep' || (options.nulls ?? []).length === 0
     this.#footer = new Footer(beginning ? 0 : (options.footer ?? 0))
+    this.#thousands = new KeptThousands(request)
     this.#beginning = beginning
     this.#known = known
     this.#learned = learned
@@ -176,7 +179,7 @@ class Records implements PieceReader {
   result(file: string): Rewritten {
     if (!this.#table && !this.#heading)
       throw this.#headerRows.length > 0 ? shortHeader(this.#options) : malformed(EMPTY)
-    const warnings = this.#footer.warnings()
+    const footer = this.#footer.warnings()
     const table = this.#table ?? this.#begin(this.#heading!.length)
     const { targets: settled, source } = table.result(file)
     const open = new Map([...leftOpen(this.#targets, source, this.#request), ...this.#withoutEvidence()])
@@ -185,6 +188,7 @@ class Records implements PieceReader {
     const misread = targets.filter((target) => target.type === 'string' && this.#changed.has(target.source!))
     if (misread.length === 0) {
       const { reasons } = this.#learned
+      const warnings = [...footer, ...this.#thousands.warnings(targets, source.kinds)]
       return { targets, source: { ...source, reasons }, ...(warnings.length > 0 && { warnings }) }
     }
     for (const target of misread) this.#learned.texts.add(target.source!)
@@ -301,6 +305,7 @@ class Records implements PieceReader {
     const value = isText ? undefined : (shown ?? reader.value(text, isNumber))
     if (value !== undefined) {
       this.#changed.add(index)
+      this.#thousands.note(index, table.rows + 1, text)
       if (own && shown === undefined) this.#note(index, { row: table.rows + 1, text, quoted })
       table.value(value, kindOf(value))
     } else if (!reader.isPointed(text)) table.value(text, kind)

@@ -294,6 +294,8 @@ export class JsonRows {
       const text = isText ? reader.text(field) : buffer.toString('utf8', from, to)
       field.reason ??= plainReason(this.rows, text, inferTyped({ scalars, texts }))
     }
+    if (isNew && kind & TEXT_KIND.rounded)
+      field.rounded ??= plainReason(this.rows, buffer.toString('latin1', from, to))
     field.values++
     if (isText && kind === TEXT_KIND.empty && !field.nested && type !== 'json') field.empties++
     field.width += to - from

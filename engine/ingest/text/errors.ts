@@ -12,6 +12,14 @@ export function countedFooter(footer: number, first: string): string {
   return `${hint(`footer=${footer}`)} counts rows that are not blank: the first that it leaves out is ${quoteValue(first)}.`
 }
 
+/** A warning for a column of doubles, which do not keep all digits of its numbers. @param first such a number */
+export function roundedNumber(column: string, { row, value }: TextReason): string {
+  return (
+    `Row ${row}, column ${JSON.stringify(column)}: ${quoteValue(value)} has more digits than a double ` +
+    `keeps. Declare the column as decimal(p,s), or as string, to keep them.`
+  )
+}
+
 /** Quotes a value for an error message: escaped, and shortened to fit in a line. */
 export function quoteValue(text: string): string {
   const quoted = JSON.stringify(text.length > SHOWN ? text.slice(0, SHOWN) : text)
@@ -185,7 +193,7 @@ export interface TextReason {
 export const KEPT = 200
 
 /** @param above the type that the column would have without this value and those after it */
-export function plainReason(row: number, value: string, above: ColumnType): TextReason {
+export function plainReason(row: number, value: string, above: ColumnType = 'string'): TextReason {
   return { row, value: value.slice(0, KEPT), ...(above !== 'string' && { above }) }
 }
 

@@ -61,6 +61,8 @@ export interface FieldFindings extends TextFindings {
   width: number
   /** The first value that may mean something else, such as 2.500. */
   doubtful: TextReason | undefined
+  /** The first number with more digits than a double keeps. */
+  rounded: TextReason | undefined
 }
 
 /** The delimiter of csv that we write for DuckDB. Texts hardly ever hold it, so few of them need quotes. */
@@ -181,6 +183,7 @@ export class CellWriter {
       widths: fields.map(({ width }) => width),
       reasons: fields.map(withOptions),
       doubtful: fields.map(({ doubtful }) => doubtful),
+      rounded: fields.map(({ rounded }) => rounded),
       longest,
       quotes,
       quotedNewlines,
@@ -231,6 +234,7 @@ export function nothingFound(): FieldFindings {
     reason: undefined,
     looked: [],
     doubtful: undefined,
+    rounded: undefined,
   }
 }
 
@@ -316,6 +320,7 @@ export class TypedRows {
     else field.scalars |= kind
     if (kind === TEXT_KIND.empty) field.empties++
     if (kind & DOUBTFUL) field.doubtful ??= textReason(this.rows + 1, text)
+    if (kind & TEXT_KIND.rounded) field.rounded ??= plainReason(this.rows + 1, text)
     const isNew = field.scalars !== scalars || field.texts !== texts
     // The value by which a column becomes text is noted.
     const isShown = type === undefined && (isNew || isLooking(field)) && kind !== TEXT_KIND.empty

@@ -1,5 +1,6 @@
-import { type ColumnType, decimalParts, type TypeName, typeName } from '../../types/index.ts'
+import { type ColumnType, type TypeName, typeName } from '../../types/index.ts'
 import { type Automaton, compile } from './automaton.ts'
+import { fitsDecimal, fitsInt64, isDouble, isInRange, losesDigits } from './number-text.ts'
 
 /**
  * The kinds of values that can be told by their text. The type of a column is inferred from the kinds of all of its
@@ -39,6 +40,8 @@ export const TEXT_KIND = {
   bareExponent: 1 << 18,
   /** A mark next to `integer`, `bigInteger`, `whole` or `fraction`: no double is this number without its decimal places, or in csv, where up to 18 digits are not looked at, perhaps none. */
   beyondDouble: 1 << 19,
+  /** A mark next to `fraction` and `exponent`: it has more digits than a double keeps. */
+  rounded: 1 << 20,
 } as const
 
 /** The types that can be inferred, narrowest first, each with the kinds of values that it holds. */
@@ -55,6 +58,7 @@ const INFERENCE: readonly (readonly [ColumnType, number])[] = [
       TEXT_KIND.grouped |
       TEXT_KIND.exponent |
       TEXT_KIND.bareExponent |
+      TEXT_KIND.rounded |
       TEXT_KIND.special,
   ],
   ['date', TEXT_KIND.date],
@@ -73,7 +77,7 @@ export function inferType(mask: number): ColumnType {
 /** Values that may mean something else: 2500, a code, or a person called Nan. */
 export const DOUBTFUL = TEXT_KIND.grouped | TEXT_KIND.bareExponent | TEXT_KIND.special
 /** The mask of all kinds, without the mark `CHECK` that `Classifier` adds to some. */
-const ALL_KINDS = (1 << 20) - 1
+const ALL_KINDS = (1 << 21) - 1
 /** Timestamps with an offset. */
 export const ZONED = TEXT_KIND.timestamptz | TEXT_KIND.timestamptzMinutes
 /** The option of uploads that says which zone times without an offset are of. */
@@ -91,7 +95,8 @@ const NUMBERS =
   TEXT_KIND.exponent |
   TEXT_KIND.bareExponent |
   TEXT_KIND.looseNumber |
-  TEXT_KIND.beyondDouble
+  TEXT_KIND.beyondDouble |
+  TEXT_KIND.rounded
 
 /** Every whole number of up to this many digits is a double. */
 const DOUBLE_LENGTH = 15
@@ -220,13 +225,17 @@ export function checkedKind(found: number, text: string): number {
     case TEXT_KIND.looseInteger:
       return text.length > LONGEST_NUMBER ? TEXT_KIND.text : kind
     case TEXT_KIND.whole:
-    case TEXT_KIND.fraction:
+    case TEXT_KIND.fraction: {
       if (text.length > LONGEST_NUMBER) return TEXT_KIND.text
-      return text.indexOf('.') <= DOUBLE_LENGTH || isDouble(text) ? kind : kind | TEXT_KIND.beyondDouble
+      const isBeyond = text.indexOf('.') > DOUBLE_LENGTH && !isDouble(text)
+      const isRounded = kind === TEXT_KIND.fraction && losesDigits(text)
+      return kind | (isBeyond ? TEXT_KIND.beyondDouble : 0) | (isRounded ? TEXT_KIND.rounded : 0)
+    }
     case TEXT_KIND.exponent:
     case TEXT_KIND.bareExponent:
     case TEXT_KIND.looseNumber:
-      return text.length <= LONGEST_NUMBER && isInRange(text) ? kind : TEXT_KIND.text
+      if (text.length > LONGEST_NUMBER || !isInRange(text)) return TEXT_KIND.text
+      return kind === TEXT_KIND.exponent && losesDigits(text) ? kind | TEXT_KIND.rounded : kind
     default: {
       const isRight = text.startsWith('02-29', 5)
         ? isLeapYear(Number(text.slice(0, 4)))
@@ -234,12 +243,6 @@ export function checkedKind(found: number, text: string): number {
       return isRight ? kind : TEXT_KIND.text
     }
   }
-}
-
-/** Whether a number with an exponent is neither too large for a double nor so small that it would become zero. */
-function isInRange(text: string): boolean {
-  const value = Number(text)
-  return value === 0 ? !/^[^eE]*[1-9]/.test(text) : Number.isFinite(value)
 }
 
 function isLeapYear(year: number): boolean {
@@ -253,22 +256,6 @@ function isWithinCalendar(text: string): boolean {
   const minute = Number(text.slice(11, 13)) * 60 + Number(text.slice(14, 16))
   const offset = (Number(hours) * 60 + Number(minutes ?? 0)) * (sign === '-' ? 1 : -1)
   return text.startsWith('0001') ? minute + offset >= 0 : minute + offset < 24 * 60
-}
-
-/**
- * Whether a number, without its decimal places, is a double, or written as programs write one: with zeros behind the
- * digits that tell it.
- */
-function isDouble(text: string): boolean {
-  const value = Number(text)
-  const [whole = ''] = text.split('.', 1)
-  return String(value) === whole || BigInt(Math.trunc(value)) === BigInt(whole)
-}
-
-/** Whether an integer, with or without a sign, fits in 64 bits signed. */
-function fitsInt64(digits: string): boolean {
-  const value = BigInt(digits)
-  return BigInt.asIntN(64, value) === value
 }
 
 /** The texts that a declared type accepts, which are more than those it is inferred from. */
@@ -369,29 +356,4 @@ const SURROGATES = /\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\./g
 export function hasHalfCharacter(json: string): boolean {
   if (!json.includes('\\u')) return false
   return json.match(SURROGATES)?.some((found) => found.length === '\\uD800'.length) ?? false
-}
-
-const NUMBER = /^[-+]?(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/
-
-/** Of a decimal. */
-const MOST_DIGITS = 38
-
-function fitsDecimal(text: string, type: ColumnType): boolean {
-  const { precision, scale } = decimalParts(type)!
-  const match = NUMBER.exec(text)
-  if (!match) return false
-  const [, whole = '', fraction = '', exponent = '0'] = match
-  const digits = (whole + fraction).replace(/^0+/, '')
-  // A loop, not a regular expression: one that ends in $ would start anew at every zero of a long row of zeros, which
-  // takes time by the square of its length.
-  let end = digits.length
-  while (digits[end - 1] === '0') end--
-  const significant = digits.slice(0, end)
-  if (significant === '') return true
-  // DuckDB wants room for the digits before an exponent, and for as many as it adds, whatever the number is with it.
-  if (match[3] && whole.replace(/^0+/, '').length + Math.max(Number(exponent), 0) > MOST_DIGITS - scale)
-    return false
-  // The number is 0.digits × 10^places.
-  const places = digits.length - fraction.length + Number(exponent)
-  return places <= precision - scale && significant.length - places <= scale
 }
