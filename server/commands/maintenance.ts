@@ -5,6 +5,7 @@ import {
   type BackupReport,
   type Database,
   type Engine,
+  EngineError,
   type MoveReport,
   migrate,
   moveIntoCluster,
@@ -17,11 +18,12 @@ import { counted } from '../../engine/util/counted.ts'
 import { Accounts } from '../accounts/accounts.ts'
 import { unnamedPlans } from '../accounts/plans.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
+import { ParquetryError } from '../client/index.ts'
 import { objectStore, readConfig, s3Access } from '../config/read.ts'
 import { type Progress, startProgress } from './progress.ts'
 import type { Workplace } from './tables/local.ts'
 import { findDataset } from './tables/tables.ts'
-import { abortOnInterrupt, Failed, inRows, shellWord, UsageError, wholeNumber } from './usage.ts'
+import { abortOnInterrupt, Failed, inFlags, inRows, shellWord, UsageError, wholeNumber } from './usage.ts'
 import type { StorageOptions, Target } from './workplace.ts'
 
 const inParts = (parts: number, bytes: number) => `${counted(parts, 'part')}, ${counted(bytes, 'byte')}`
@@ -66,7 +68,9 @@ export function addMaintenanceCommands(program: Command, target: Target): void {
       const number = wholeNumber('version', version)
       await target.tables(async (tables) => {
         const { id } = await findDataset(tables, dataset)
-        const undone = await tables.datasets.undo(id, number, { note })
+        const undone = await tables.datasets.undo(id, number, { note }).catch((error: unknown) => {
+          throw withRestore(error, dataset, number)
+        })
         console.log(
           `dataset ${id}: version ${undone.version} has ${inRows(undone.matchedRows)} as before version ${number}`,
         )
@@ -104,6 +108,16 @@ export function addMaintenanceCommands(program: Command, target: Target): void {
     .command('gc')
     .description('remove files that are no longer needed; not while a server runs')
     .action(() => target.directory(({ engine }) => gc(engine)))
+}
+
+/** The error of an undo for which rows can't be found, with the command that takes back whole versions. */
+function withRestore(error: unknown, dataset: string, version: number): unknown {
+  const isKnown = error instanceof EngineError || error instanceof ParquetryError
+  if (!isKnown || error.code !== 'column_conflict') return error
+  const restore = `parquetry restore ${shellWord(dataset)} ${version - 1}`
+  return new Failed(
+    `${inFlags(error)} \`${restore}\` takes back this version and all later ones, and keeps them in the list.`,
+  )
 }
 
 /** A column and its new value: text, of which the column's type makes a value. */

@@ -117,6 +117,10 @@ describe.each(PLACES)('%s', (where, place) => {
     expect((await run('versions', 'home/past')).stdout).toMatch(/^3\t.*\tundo\n/)
     expect((await run('export', 'home/past', '--version', '9')).stderr).toContain('has no version 9')
     expect((await run('restore', 'home/past')).stderr).toContain('`parquetry versions home/past` lists')
+    const keyless = await run('undo', 'home/past', '3')
+    expect(keyless.stderr).toContain("version 3 can't be undone: the dataset has no key")
+    expect(keyless.stderr).toContain('`parquetry restore home/past 2` takes back this version')
+    expect(await run('restore', 'home/past', '2')).toMatchObject({ code: 0 })
     const wrong = ['import', '-', '--format', 'csv', '--repository', 'home', '--dataset', 'past']
     expect(await parquetry([...place().args, ...wrong], 'n\nx\n')).toMatchObject({
       code: 1,
