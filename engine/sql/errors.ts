@@ -1,6 +1,7 @@
 import { EngineError, type ErrorCode } from '../errors.ts'
 import { nearest } from '../util/nearest.ts'
 import { locationInText, type TreeNode } from './nodes.ts'
+import { quotesFor, unquotedAt } from './unquoted.ts'
 
 /** What is wrong with a statement, and where: the number of characters before it, if it has a place. */
 export function sqlError(
@@ -65,11 +66,12 @@ function duckMessage(error: unknown, places: readonly string[]): string | undefi
 }
 
 /**
- * Turns DuckDB's errors about a statement into ours, with the place and the nearest name.
+ * Turns DuckDB's errors about a statement into ours, with the place, and the nearest name or the one that needs quotes.
  * @param hiding whether values must not be told, because who reads a saved query may not see all that it reads
  * @param saved whether the statement is that of a saved query, whose text is hidden then, too
  */
 export function explainer(
+  text: string,
   statement: TreeNode,
   tables: readonly { readonly columns: readonly string[] }[],
   { hiding, saved }: { readonly hiding: boolean; readonly saved: boolean },
@@ -88,7 +90,10 @@ export function explainer(
     const position = name === undefined ? undefined : placeIn(statement, name)
     const columns = tables.flatMap((table) => table.columns.map(shownName))
     const near = name !== undefined && /column/i.test(message) ? nearest(name, columns) : undefined
-    const hint = near !== undefined && near !== name ? ` Did you mean "${near}"?` : ''
+    const [whole] = position === undefined ? [] : unquotedAt(text, position, columns)
+    const meant = near !== undefined && near !== name ? ` Did you mean "${near}"?` : ''
+    const isPart = whole && whole.name.toLowerCase() !== name?.toLowerCase()
+    const hint = isPart ? ` ${quotesFor(whole.name)}` : meant
     return sqlError('invalid_sql', `${message}${hint}`, position, error)
   }
 }

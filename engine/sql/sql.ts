@@ -41,6 +41,7 @@ import {
 } from './saved.ts'
 import { Session, SqlReading, type SqlReadingContext } from './sql-reading.ts'
 import { findTables, type NamedTable, pastOf, rewriteTables, type SqlTable } from './tables.ts'
+import { tablesIn, withQuotes } from './unquoted.ts'
 
 export interface SqlOptions extends QueryOptions, Pick<SavedOptions, 'signal' | 'by' | 'mayRead'> {
   /**
@@ -240,8 +241,8 @@ export class Sql {
   /** Parses a statement, finds its tables and its columns. */
   async #rows(text: string, resolve: Resolve, options: RowsOptions): Promise<StatementRows> {
     const { values, signal, by, mayRead, depth = 0 } = options
-    const lend = this.#lend(options)
-    const checked = checkTree(await this.#parser.parse(text, lend, signal), new SqlParameters(values))
+    const tree = await this.#parse(text, resolve, options)
+    const checked = checkTree(tree, new SqlParameters(values))
     const named = await resolve(checked.tables)
     const snapshots: Snapshot[] = []
     try {
@@ -253,6 +254,20 @@ export class Sql {
       for (const snapshot of snapshots) snapshot[Symbol.dispose]()
       throw error
     }
+  }
+
+  /** The tree of a statement; an error names a column that needs quotes. */
+  async #parse(text: string, resolve: Resolve, options: RowsOptions): Promise<TreeNode> {
+    const parse = (one: string) => this.#parser.parse(one, this.#lend(options), options.signal)
+    const columns = async () => {
+      const tree = await parse(`FROM ${tablesIn(text).join(', ')}`)
+      const named = await resolve(checkTree(tree, new SqlParameters(undefined)).tables)
+      const records = await Promise.all(named.map(({ id }) => this.#context.record(id)))
+      return records.flatMap((record) => record.columns.map(({ name }) => name))
+    }
+    return parse(text).catch(async (error: unknown) => {
+      throw await withQuotes(error, text, columns, parse)
+    })
   }
 
   async stats(): Promise<StatementStats> {
@@ -290,7 +305,7 @@ export class Sql {
       if (now.every(({ id }, index) => id === named[index]!.id)) return
       throw sqlError('unknown_table', 'A table of the statement can no longer be read.')
     }
-    const explain = explainer(checked.statement, scanned, { hiding, saved: depth > 0 })
+    const explain = explainer(text, checked.statement, scanned, { hiding, saved: depth > 0 })
     const most = statementLimit(checked.statement)
     const light = isLight(checked, snapshots)
     const context = { tables: scanned, session, authorise, explain, light, hiding, fenced }

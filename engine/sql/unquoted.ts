@@ -1,0 +1,65 @@
+import { EngineError } from '../errors.ts'
+import { quoteIdentifier } from '../types/index.ts'
+
+/** A name of a column that stands in a statement without quotes. */
+interface Unquoted {
+  readonly name: string
+  /** Where it begins. */
+  readonly from: number
+}
+
+/** The names of columns that are written without quotes at a place of a statement, or right before it. */
+export function unquotedAt(text: string, position: number, columns: readonly string[]): readonly Unquoted[] {
+  const lower = text.toLowerCase()
+  return columns.flatMap((name) => {
+    const from = lower.lastIndexOf(name.toLowerCase(), position)
+    const end = from + name.length
+    const isAround = from >= 0 && text.slice(end, Math.max(position, end)).trim() === ''
+    const isWhole = !/[\w"]/.test(text.charAt(from - 1)) && !/[\w"]/.test(text.charAt(end))
+    return isAround && isWhole ? [{ name, from }] : []
+  })
+}
+
+/** What to do about such a name. */
+export function quotesFor(name: string): string {
+  return `The name of the column needs double quotes: ${quoteIdentifier(name)}.`
+}
+
+const TABLE = /\b(?:from|join)\s+((?:"[^"]+"|[\w.])+)/gi
+
+/** The tables that a statement seems to read, as it names them. */
+export function tablesIn(text: string): readonly string[] {
+  return [...text.matchAll(TABLE)].map(([, name]) => name!)
+}
+
+/**
+ * The error of a statement that can't be read; it says so if the statement can be read further with quotes around the name of
+ * a column, such as `order` or `net weight`.
+ * @param columns of the tables that the statement seems to read
+ */
+export async function withQuotes(
+  error: unknown,
+  text: string,
+  columns: () => Promise<readonly string[]>,
+  parse: (text: string) => Promise<unknown>,
+): Promise<unknown> {
+  const position = positionOf(error)
+  if (position === undefined) return error
+  try {
+    for (const { name, from } of unquotedAt(text, position, await columns())) {
+      const quoted = text.slice(0, from) + quoteIdentifier(name) + text.slice(from + name.length)
+      const next = await parse(quoted).then(() => undefined, positionOf)
+      if (next !== undefined && next <= position + 2) continue
+      const { code, message, details } = error as EngineError
+      return new EngineError(code, `${message} ${quotesFor(name)}`, { cause: error, details })
+    }
+  } catch {
+    // What is wrong with the statement is known.
+  }
+  return error
+}
+
+/** Where a statement can't be read. */
+function positionOf(error: unknown): number | undefined {
+  return error instanceof EngineError && error.code === 'invalid_sql' ? error.details?.position : undefined
+}
