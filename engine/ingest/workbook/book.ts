@@ -42,6 +42,12 @@ export interface MergedCell {
   readonly rows: number
 }
 
+/** The numbers of rows that have values, from 1, and of columns, from 0, each in order. */
+export interface HiddenCells {
+  readonly rows: readonly number[]
+  readonly columns: readonly number[]
+}
+
 /** More are not kept. */
 export const MOST_MERGED = 100_000
 
@@ -66,6 +72,8 @@ export interface Sheet {
   readonly exactIntegers: boolean
   /** Cells that were read and cover others. */
   readonly merged: readonly MergedCell[]
+  /** What was read although the program hides it, as a filter does, in formats of which that is known. */
+  readonly hidden?: HiddenCells
 }
 
 /** A workbook in any format. */

@@ -22,9 +22,7 @@ import { badCell, countedFooter, malformed, quoteValue, type TextReason } from '
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import {
   type Book,
-  covering,
   listed,
-  type MergedCell,
   MOST_ROWS,
   type OnRow,
   type OpenBook,
@@ -34,6 +32,7 @@ import {
   severalCurrencies,
 } from './book.ts'
 import { type SheetRow, SheetSample } from './detect.ts'
+import { Marks } from './marks.ts'
 
 /**
  * Reads a sheet of a workbook, the first visible one by default; its first row is the header. If the sheet is full and the
@@ -109,7 +108,7 @@ async function rewrite(
   let header: readonly string[] | undefined
   const sheets = sheetsFrom(book, requested)
   const zeroFormulas: string[] = []
-  const merged: MergedCell[] = []
+  const marks = new Marks()
   for (const sheet of sheets) {
     let names: readonly string[] | undefined
     const headerRows: string[][] = []
@@ -141,7 +140,7 @@ async function rewrite(
     }
     for (const cell of sheet.zeroFormulas) zeroFormulas.push(cell)
     const end = table?.footerRow ?? before + 1
-    for (const cell of sheet.merged) if (cell.row > headerRow && cell.row < end) merged.push(cell)
+    marks.add(sheet, (row) => row > headerRow && row < end)
     if (sheet.exactIntegers) table?.rounded.clear()
     if (!table && headerRows.length > 0) throw shortHeader(options)
     if (before < MOST_ROWS) break
@@ -156,7 +155,7 @@ async function rewrite(
   const warnings = [
     ...table.warnings,
     ...(zeroFormulas.length > 0 ? [uncalculated(zeroFormulas)] : []),
-    ...(merged.length > 0 ? [covering(merged)] : []),
+    ...marks.warnings(result.targets),
     ...table.unitsIn(result.targets),
     ...(others.length > 0 ? [noRows(sheets[0]!.name, others)] : []),
   ]

@@ -1,6 +1,6 @@
 import type { Entry } from 'yauzl'
 import type { ReadRequest } from '../request.ts'
-import type { Book, MergedCell, OnRow, Sheet } from '../workbook/book.ts'
+import type { Book, HiddenCells, MergedCell, OnRow, Sheet } from '../workbook/book.ts'
 import { ZipReader } from '../zip/zip-reader.ts'
 import { readWorkbook, type Workbook } from './book.ts'
 import { SheetParser } from './sheet.ts'
@@ -30,6 +30,7 @@ class XlsxSheet implements Sheet {
   zeroFormulas: readonly string[] = []
   exactIntegers = false
   merged: readonly MergedCell[] = []
+  hidden: HiddenCells = { rows: [], columns: [] }
 
   constructor(zip: ZipReader, workbook: Workbook, { name, isHidden, entry }: Workbook['sheets'][number]) {
     this.name = name
@@ -52,6 +53,7 @@ class XlsxSheet implements Sheet {
       this.zeroFormulas = parser.zeroFormulas
       this.exactIntegers = parser.exactIntegers
       this.merged = parser.merged
+      this.hidden = parser.hidden
     }
   }
 }

@@ -41,6 +41,8 @@ export class SheetParser implements XmlHandler {
   /** Cells whose formula has the value 0, where the workbook asks for its values to be calculated. */
   readonly zeroFormulas: string[] = []
   readonly merged: MergedCell[] = []
+  readonly hidden = { rows: [] as number[], columns: [] as number[] }
+  #isHidden = false
   readonly #inline = new TextRuns()
 
   constructor(workbook: Workbook, onRow: OnRow) {
@@ -62,6 +64,10 @@ export class SheetParser implements XmlHandler {
         break
       case 'row':
         this.#beginRow(attribute(attributes, 'r'))
+        this.#isHidden = isHidden(attributes)
+        break
+      case 'col':
+        if (isHidden(attributes)) this.#hideColumns(attributes)
         break
       case 'mergeCell':
         this.#merge(attribute(attributes, 'ref') ?? '')
@@ -82,7 +88,9 @@ export class SheetParser implements XmlHandler {
         this.#inValue = false
         break
       case 'row':
-        if (this.#cells.length > 0) this.#onRow(this.#row, this.#cells)
+        if (this.#cells.length === 0) break
+        if (this.#isHidden) this.hidden.rows.push(this.#row)
+        this.#onRow(this.#row, this.#cells)
         break
       default:
         this.#inline.close(name)
@@ -103,6 +111,14 @@ export class SheetParser implements XmlHandler {
     this.#row = row
     this.#column = -1
     this.#cells = []
+  }
+
+  #hideColumns(attributes: string): void {
+    const [from, to] = ['min', 'max'].map((name) => Number(attribute(attributes, name))) as [number, number]
+    // They are in order, each once.
+    const next = (this.hidden.columns.at(-1) ?? -1) + 1
+    for (let column = Math.max(from, next + 1); column <= Math.min(to, MOST_COLUMNS); column++)
+      this.hidden.columns.push(column - 1)
   }
 
   #merge(range: string): void {
@@ -184,6 +200,11 @@ export class SheetParser implements XmlHandler {
       sheetColumn: this.#column + 1,
     })
   }
+}
+
+/** Whether a row or columns are hidden. */
+function isHidden(attributes: string): boolean {
+  return attributes.includes('hidden') && TRUE.test(attribute(attributes, 'hidden') ?? '')
 }
 
 /**
