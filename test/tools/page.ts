@@ -67,6 +67,7 @@ Other programs, each tried in the version given, and what to write so that no va
 | ROAPI 0.12.7 | ignores misspelt query parameters; gives JSON for \`Accept: text/csv\`; does not start if a column of dates has a day that does not exist | \`Accept: application/csv\`; declare the column as Utf8 |
 | sav-reader 2.0.8 | gives missing numbers of an SPSS file as -1.7976931348623157e+308 | upload the file itself, or null in place of \`-Number.MAX_VALUE\` |
 | sqlite-utils 4.2.1 | \`insert --csv\` stores \`007\` as 7 | \`--no-detect-types\` |
+| xlsx2csv 0.8.6 | writes the hour 15 as 03 where a format has a single \`h\`, as openpyxl’s has; leaves out the seconds of times; writes numbers as they are shown, and 0.0000001 as 0 | download csv; read workbooks with openpyxl or pandas |
 `
 
 /** A program's part of the page. @throws Error where a difference has no reason in \`reasons.ts\` */
