@@ -76,7 +76,7 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     // A browser on a busy machine takes more than the second that polls wait by default.
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 60_000 } },
     coverage: {
       include: ['engine/**/*.ts', 'connectors/**/*.ts', 'server/**/*.ts'],
       exclude: ['server/console/**', '**/dist/**'],
