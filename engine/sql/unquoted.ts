@@ -10,13 +10,15 @@ interface Unquoted {
 
 /** The names of columns that are written without quotes at a place of a statement, or right before it. */
 export function unquotedAt(text: string, position: number, columns: readonly string[]): readonly Unquoted[] {
-  const lower = text.toLowerCase()
+  const before = text.slice(0, position).trimEnd().length
   return columns.flatMap((name) => {
-    const from = lower.lastIndexOf(name.toLowerCase(), position)
-    const end = from + name.length
-    const isAround = from >= 0 && text.slice(end, Math.max(position, end)).trim() === ''
-    const isWhole = !/[\w"]/.test(text.charAt(from - 1)) && !/[\w"]/.test(text.charAt(end))
-    return isAround && isWhole ? [{ name, from }] : []
+    // Only where it can be: a long statement is not searched for each of thousands of names.
+    const least = Math.max(0, before - name.length)
+    const near = text.slice(least, position + name.length).toLowerCase()
+    const at = near.lastIndexOf(name.toLowerCase())
+    const from = least + at
+    const isWhole = !/[\w"]/.test(text.charAt(from - 1)) && !/[\w"]/.test(text.charAt(from + name.length))
+    return at >= 0 && isWhole ? [{ name, from }] : []
   })
 }
 
@@ -25,11 +27,15 @@ export function quotesFor(name: string): string {
   return `The name of the column needs double quotes: ${quoteIdentifier(name)}.`
 }
 
+/** How many tables are asked for their columns, and how many names are tried. */
+const MOST_TABLES = 20
+const MOST_NAMES = 5
+
 const TABLE = /\b(?:from|join)\s+((?:"[^"]+"|[\w.])+)/gi
 
 /** The tables that a statement seems to read, as it names them. */
 export function tablesIn(text: string): readonly string[] {
-  return [...text.matchAll(TABLE)].map(([, name]) => name!)
+  return [...text.matchAll(TABLE)].slice(0, MOST_TABLES).map(([, name]) => name!)
 }
 
 /**
@@ -46,7 +52,7 @@ export async function withQuotes(
   const position = positionOf(error)
   if (position === undefined) return error
   try {
-    for (const { name, from } of unquotedAt(text, position, await columns())) {
+    for (const { name, from } of unquotedAt(text, position, await columns()).slice(0, MOST_NAMES)) {
       const quoted = text.slice(0, from) + quoteIdentifier(name) + text.slice(from + name.length)
       const next = await parse(quoted).then(() => undefined, positionOf)
       if (next !== undefined && next <= position + 2) continue
