@@ -33,6 +33,7 @@ interface Made {
  */
 function store(bits: (id: number) => string | undefined, fails: (file: string) => boolean = () => false) {
   const searched: number[][] = []
+  const asked: object[] = []
   const made: Made[] = []
   const filled: { given: readonly string[]; old: readonly string[] }[] = []
   const discarded: number[] = []
@@ -40,8 +41,10 @@ function store(bits: (id: number) => string | undefined, fails: (file: string) =
   let pins = 0
   let repeated: readonly object[] = []
   const jobs = {
-    find: async ({ parts, rows }: { parts: readonly string[]; rows: number }) => {
+    find: async (input: { parts: readonly string[]; rows: number; selection: object }, hooks: object) => {
+      const { parts, rows, selection } = input
       searched.push([...parts.map(idOf), rows])
+      asked.push({ selection, ...hooks })
       const found = parts.map((file, index) => [index, bits(idOf(file))] as const)
       return Object.fromEntries(
         found.flatMap(([index, one]) =>
@@ -57,7 +60,10 @@ function store(bits: (id: number) => string | undefined, fails: (file: string) =
       filled.push({ given: parts, old })
       return { from: 'the upload' }
     },
-    repeated: async () => repeated,
+    repeated: async (input: object, hooks: object) => {
+      asked.push({ ...input, ...hooks })
+      return repeated
+    },
   }
   const context = {
     ingestor: async () => ({ jobs }),
@@ -82,6 +88,7 @@ function store(bits: (id: number) => string | undefined, fails: (file: string) =
   return {
     context,
     searched,
+    asked,
     made,
     filled,
     discarded,
@@ -186,6 +193,7 @@ test('an upload takes what it does not name from the parts with its rows, again 
   const upsert = edits(at.context, { condition: { like: upload, on: [0] }, unnamed: UNNAMED })
   const given = upload.map(({ id }) => `file ${id}`)
   await upsert.prepare(version(first, second), {})
+  expect(at.asked).toMatchObject([{ selection: { like: given, on: [0] } }])
   expect(at.filled).toEqual([{ given, old: [`file ${first.id}`] }])
   const { filled } = upsert.changed([first, second])!
   expect(filled).toHaveLength(1)
@@ -241,20 +249,27 @@ const nulls = (...counts: number[]): PartStatistics =>
 test('a row without a key is told with its number among all rows', async () => {
   const [first, second, third] = [
     part(4, { statistics: nulls(0, 1) }),
-    part(4, { statistics: nulls(2, 1) }),
+    part(5, { statistics: nulls(2, 1) }),
     part(4, { statistics: nulls(2, 1) }),
   ]
   const at = store((id) => (id === third.id ? '0010' : undefined))
+  const { signal } = new AbortController()
   const check = (on: readonly number[]) =>
-    requireDistinct(at.context, [first, second, third], COLUMNS, on, {})
+    requireDistinct(at.context, [first, second, third], COLUMNS, on, { signal })
   await expect(check([0])).rejects.toMatchObject({
     code: 'duplicate_key',
-    message: 'Row 11 has no key: "n" is null.',
-    details: { row: 11, columns: ['n'] },
+    message: 'Row 12 has no key: "n" is null.',
+    details: { row: 12, columns: ['n'] },
   })
-  await expect(check([0, 1])).rejects.toMatchObject({ message: 'Row 11 has no key: "n", "word" are null.' })
+  await expect(check([0, 1])).rejects.toMatchObject({ message: 'Row 12 has no key: "n", "word" are null.' })
   // A part that has no null in a column of the key is not searched.
-  expect(at.searched).toEqual(Array(2).fill([second.id, third.id, 4]))
+  expect(at.searched).toEqual(Array(2).fill([second.id, third.id, 5]))
+  expect(at.asked).toEqual(
+    ['c0 IS NULL', 'c0 IS NULL AND c1 IS NULL'].map((where) => ({
+      selection: { where, parameters: [] },
+      signal,
+    })),
+  )
   expect(at.pins()).toBe(0)
 })
 
@@ -287,7 +302,9 @@ test('rows that repeat a key are told with their numbers among all rows, and the
       key: ['8', '9'],
     },
   ])
-  const twice = requireDistinct(at.context, [part(), part()], COLUMNS, [0, 1], {})
+  const parts = [part(), part()]
+  const { signal } = new AbortController()
+  const twice = requireDistinct(at.context, parts, COLUMNS, [0, 1], { signal })
   await expect(twice).rejects.toMatchObject({
     code: 'duplicate_key',
     message: 'Rows 4 and 5 have the same key: n = 7, word = null.',
@@ -301,6 +318,17 @@ test('rows that repeat a key are told with their numbers among all rows, and the
       ],
     },
   })
+  const files = parts.map(({ id }) => `file ${id}`)
+  expect(at.asked.at(-1)).toEqual({ parts: files, on: [0, 1], like: undefined, signal })
+})
+
+test('rows are compared with those of other parts, whatever their own keys are', async () => {
+  const [given, other] = [part(), part()]
+  const at = store(() => '1000')
+  await requireDistinct(at.context, [given], COLUMNS, [0], { others: [other] })
+  expect(at.asked).toEqual([
+    { parts: [`file ${given.id}`], on: [0], like: [`file ${other.id}`], signal: undefined },
+  ])
 })
 
 test('a change says what it was, and how many rows it added and removed', () => {

@@ -39,8 +39,10 @@ test('where parts of an older program tell nothing, nothing is emptied', () => {
   expect(emptiedIn([part()], columns('a'), version(['a'], part(0)))).toEqual([])
   expect(emptiedIn([part(10), part()], columns('a'), version(['a'], part(0)))).toEqual([])
   expect(emptiedIn([part(10)], columns('a'), version(['a'], part(0), part()))).toEqual([])
+  expect(emptiedIn([part(10)], columns('a', 'b'), BEFORE)).toEqual([{ name: 'a', values: 19 }])
 })
 
 test('no rows at all empty every column that had values', () => {
   expect(emptiedIn([], columns('a', 'b'), BEFORE).map(({ name }) => name)).toEqual(['a', 'b'])
+  expect(emptiedIn([], columns('b'), BEFORE).map(({ name }) => name)).toEqual(['b'])
 })
