@@ -119,6 +119,13 @@ test('where the version is another one by now, nothing is committed, and the par
   expect((await store.versions.current(dataset)).number).toBe(0)
 })
 
+test('a part that was given up, because this process was taken for dead, is in no version', async () => {
+  const part = await made()
+  await store.database.run('UPDATE parts SET given_up_at = 1 WHERE id = ?', part.id)
+  await expect(commit([part])).rejects.toMatchObject({ code: 'catalog_unavailable' })
+  expect(await store.versions.current(dataset)).toMatchObject({ number: 0, parts: [] })
+})
+
 test('for another try the parts are kept', async () => {
   const part = await made()
   expect(await store.commits.commit(dataset, [part], () => 'again')).toBe('again')
@@ -133,6 +140,8 @@ test('a change that is refused removes the parts', async () => {
     throw new EngineError('forbidden' as never, 'No.')
   })
   await expect(refused).rejects.toThrow('No.')
+  // The file makes room at once, its entry goes later.
+  expect(files()).toEqual([])
   await store.background.settled()
   expect([files(), await written()]).toEqual([[], []])
 })
@@ -159,11 +168,14 @@ test('parts of a commit with an unknown outcome stay, until the catalog has show
 test('nothing is removed while it is unknown whether a commit was made', async () => {
   const [old, part] = [await made(), await made()]
   await commit([old])
+  await store.background.settled()
+  const assign = vi.spyOn(store.members, 'assign')
   const inDoubt = vi.spyOn(store.database, 'inDoubt', 'get').mockReturnValue(true)
   await store.commits.discard([part])
   await store.commits.tidy([dataset])
   await store.background.settled()
   expect(files().toSorted()).toEqual([old.id, part.id])
+  expect(assign).not.toHaveBeenCalled()
   inDoubt.mockReturnValue(false)
   await store.commits.discard([part])
   expect(files()).toEqual([old.id])
@@ -186,7 +198,8 @@ test('that tidying fails is told, and changes nothing for whoever committed', as
   vi.spyOn(store.members, 'assign').mockRejectedValueOnce(new Error('of the catalog'))
   expect(await commit([])).toBe(true)
   await store.background.settled()
-  expect(events).toMatchObject([{ kind: 'tidy_failed', cause: { message: 'of the catalog' } }])
+  const message = 'Versions that nobody needs could not be removed; tried again later.'
+  expect(events).toMatchObject([{ kind: 'tidy_failed', message, cause: { message: 'of the catalog' } }])
 })
 
 test('a file that can not be removed is told, once for each, and is no reason to fail', async () => {
@@ -195,7 +208,8 @@ test('a file that can not be removed is told, once for each, and is no reason to
   const remove = vi.spyOn(store.files, 'remove').mockRejectedValue(new Error('busy'))
   await commit([part])
   await store.background.settled()
-  expect(events).toMatchObject([{ kind: 'file_left', part: old.id, cause: { message: 'busy' } }])
+  const message = `The file of part ${old.id} could not be removed; gc or the next start removes it.`
+  expect(events).toMatchObject([{ kind: 'file_left', message, part: old.id, cause: { message: 'busy' } }])
   expect(remove).toHaveBeenCalledTimes(1)
   const lost = await made()
   vi.spyOn(store.files, 'giveUp').mockRejectedValue(new Error('held'))
@@ -259,7 +273,7 @@ test('manifests of versions that are gone are removed, and files that are none o
   const manifests = join(directory, 'iceberg')
   for (const name of names) writeFileSync(join(manifests, name), '')
   const left = () => names.filter((name) => existsSync(join(manifests, name)))
-  await store.commits.tidyManifests(false)
+  await store.commits.tidy()
   expect(left()).toEqual([names[0], names[2]])
   await store.commits.tidyManifests(true)
   expect(left()).toEqual([names[0]])
