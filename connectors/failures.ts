@@ -70,6 +70,12 @@ const FAILURES = {
     'provider_down',
     ({ name, seconds }) => `${name} has failed several times in a row and is not asked for ${seconds} s.`,
   ],
+  /** The same, where the last request did not come through either. */
+  unreached: [
+    'provider_down',
+    ({ name, seconds }) =>
+      `${name} can not be reached. After several attempts, it is not asked for ${seconds} s.`,
+  ],
   crowded: ['provider_slow', ({ name }) => `${name} is slow, and too many requests are waiting for it.`],
   /** The request never left. */
   unconnected: ['provider_down', unreachable],

@@ -20,6 +20,8 @@ export class Breaker {
   readonly #options: BreakerOptions
   readonly #now: () => number
   #failures = 0
+  /** Whether the last request that failed did not come through. */
+  #isUnreached = false
   #openUntil = 0
   #cooldownMs: number
   #isProbing = false
@@ -50,14 +52,14 @@ export class Breaker {
     this.#isProbing ||= isProbe
     try {
       const answer = await next(exchange)
-      if (answer.status >= 500) this.#failed(isProbe)
+      if (answer.status >= 500) this.#failed(isProbe, false)
       else this.#succeeded()
       return answer
     } catch (error) {
       if (error instanceof Failure) {
         // A provider that sends answers which are too large or garbled is up.
         const isDown = ['unconnected', 'cut', 'slow'].includes(error.kind)
-        if (isDown) this.#failed(isProbe)
+        if (isDown) this.#failed(isProbe, error.kind === 'unconnected')
         else this.#succeeded()
       }
       throw error
@@ -69,11 +71,14 @@ export class Breaker {
   #throwIfOpen(): void {
     const { state } = this
     if (state === 'closed' || (state === 'half-open' && !this.#isProbing)) return
-    throw new Failure('resting', { seconds: (this.#openUntil - this.#now()) / 1000 })
+    throw new Failure(this.#isUnreached ? 'unreached' : 'resting', {
+      seconds: (this.#openUntil - this.#now()) / 1000,
+    })
   }
 
-  #failed(isProbe: boolean): void {
+  #failed(isProbe: boolean, isUnreached: boolean): void {
     this.#failures++
+    this.#isUnreached = isUnreached
     if (isProbe) this.#cooldownMs = Math.min(this.#cooldownMs * 2, this.#options.longestCooldownMs)
     // Failures of requests that left before the breaker opened don't prolong it.
     const opens = isProbe || (this.#openUntil === 0 && this.#failures >= this.#options.failures)

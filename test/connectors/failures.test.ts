@@ -125,6 +125,18 @@ describe('a provider that', () => {
     expect(error.message).toBe('Frankfurter can not be reached. Try again later.')
   })
 
+  it('can not be reached again and again: says so, and for how long it is not asked', async () => {
+    const breaker = { failures: 2, cooldownMs: 60_000, longestCooldownMs: 60_000 }
+    await using at = await open(euro, { breaker })
+    await at.upstream.close()
+    let error = await failureOf(browse(at))
+    for (let tries = 0; tries < 5; tries++) error = await failureOf(browse(at))
+    expect(error).toMatchObject({ code: 'provider_down', status: 503 })
+    expect(error.message).toMatch(
+      /^Frankfurter can not be reached. After several attempts, it is not asked for \d+ s\.$/,
+    )
+  })
+
   it('answers 500 for a while costs nothing meanwhile, and is asked again by itself', async () => {
     const breaker = { failures: 6, cooldownMs: 250, longestCooldownMs: 1000 }
     await using at = await open({ status: 500, body: 'oops' }, { breaker })

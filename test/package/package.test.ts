@@ -124,7 +124,23 @@ describe.each(NODES)('on %s', (node) => {
       const second = await job('nightly', `${folder}/inbox`, data)
       expect(second.code).toBe(1)
       expect(second.stderr).toMatch(/^bad\.csv: .*2/m)
-      expect(second.stdout).toContain('targets: 3 rows, version 2\n')
+      expect(second.stdout).toBe('')
+      const names =
+        "import { openEngine } from 'parquetry'\nconst engine = await openEngine({ directory: process.argv[2] })\n" +
+        'console.log(...(await engine.datasets()).map(({ name }) => name))\nawait engine.close()\n'
+      consumer.write(`${folder}/names.mjs`, names)
+      const left = await succeed(node, [`${folder}/names.mjs`, data], { cwd: consumer.project })
+      expect(left.stdout).toBe('customers orders targets\n')
+      consumer.write(`${folder}/inbox/bad.csv`, 'a,b\n1,2\n')
+      consumer.write(
+        `${folder}/inbox/targets.csv`,
+        'region,year,target\nNorth,2026,200\nSouth,2026,40\nNorth,2025,2\n',
+      )
+      const third = await job('nightly', `${folder}/inbox`, data)
+      expect(third).toMatchObject({
+        code: 0,
+        stdout: 'bad: 1 rows, version 1\ntargets: 3 rows, version 2\n',
+      })
     })
 
     test('report: a workbook from three datasets', async () => {
