@@ -157,6 +157,10 @@ const TABLES: Readonly<Record<string, [string, string][]>> = {
     ['x,v\nA,1\nB,2\n\n\n', 'x: string (A), v: integer = A|1 / B|2'],
     ['a,b\nx,1\ny', 'Row 2: it has 1 of the 2 fields of the header: "y"'],
     ['name,n\nB,4\nTotal Wine,3', 'name: string (B), n: integer = B|4 / Total Wine|3'],
+    // A company may be called so: nothing is added up.
+    ['name,n\nA,0\nB,0\nTotal,0', 'name: string (A), n: integer = A|0 / B|0 / Total|0'],
+    ['name,n\nA,5\nB,0\nTotal,5', 'name: string (A), n: integer = A|5 / B|0 / Total|5'],
+    ['name,n,m\nA,5,0\nB,2,0\nTotal,7,0', 'name: string (A), n: integer, m: integer = A|5|0 / B|2|0'],
     ['name,n\nA,1\nB,2\nTotal,-', 'name: string (A), n: integer = A|1 / B|2 / Total|∅'],
     ['a,b\nx,1\n,\ny,2', 'a: string (x), b: integer = x|1 / ∅|∅ / y|2'],
   ],

@@ -267,7 +267,7 @@ function fitsBelow(
   return others.length === 0 || (!isSentence && others.length < typed.length)
 }
 
-/** Whether the numbers of a record are the sums of those in the rows above it. */
+/** Whether the numbers of a record are the sums of those in the rows above it, with several that are not zero in some column. */
 function areSums(
   last: readonly Field[],
   rows: readonly SampledRow[],
@@ -283,7 +283,8 @@ function areSums(
       .map(({ fields }) => numberOf(fields[at]!.text))
       .filter((number) => !Number.isNaN(number))
     const sum = numbers.reduce((a, b) => a + b, 0)
-    return [Math.abs(sum - numberOf(total)) <= 1e-6 * Math.max(1, Math.abs(sum))]
+    const isSum = Math.abs(sum - numberOf(total)) <= 1e-6 * Math.max(1, Math.abs(sum))
+    return [{ isSum, tells: numbers.filter((number) => number !== 0).length > 1 }]
   })
-  return sums.length > 0 && sums.every(Boolean)
+  return sums.every(({ isSum }) => isSum) && sums.some(({ tells }) => tells)
 }
