@@ -87,6 +87,13 @@ describe('csv of other programs', () => {
           'If it is between thousands, add thousands=. as well.',
       )
     }
+    const grouped = { ...options, thousands: '.' } as const
+    const given = { options: grouped, declared: declared({ a: 'double' }) }
+    expect((await bench.read('csv', 'a;b\n1.234;x\n', given)).values).toEqual([['1234.0', 'x']])
+    expect(await bench.refusal('csv', 'a;b\n12.5;x\n', given)).toBe(
+      '400 invalid_upload: Row 1, column "a": "12.5" has a point that is not between thousands, ' +
+        'but decimal=, says that decimal places are behind a comma.',
+    )
   })
 
   test('blank lines are no rows, and lines with a field too few or too many are named', async () => {

@@ -96,7 +96,11 @@ export async function toCsv(
 const delimiterOf = ({ options, format }: ReadRequest) =>
   options?.delimiter ?? (format === 'tsv' ? '\t' : ',')
 
-const POINTED = `has a point, but ${hint('decimal=,')} says that numbers have a comma. If it is between thousands, add ${hint('thousands=.')} as well.`
+/** What is wrong with a number that has a point where decimal places have a comma. */
+const pointed = ({ thousands }: UploadOptions) =>
+  thousands === '.'
+    ? `has a point that is not between thousands, but ${hint('decimal=,')} says that decimal places are behind a comma.`
+    : `has a point, but ${hint('decimal=,')} says that numbers have a comma. If it is between thousands, add ${hint('thousands=.')} as well.`
 
 /** So many values of a column are looked at for evidence. */
 const MOST_NEW = 1000
@@ -309,7 +313,7 @@ class Records implements PieceReader {
       if (own && shown === undefined) this.#note(index, { row: table.rows + 1, text, quoted })
       table.value(value, kindOf(value))
     } else if (!reader.isPointed(text)) table.value(text, kind)
-    else if (isNumber) throw table.bad(`${quoteValue(text)} ${POINTED}`)
+    else if (isNumber) throw table.bad(`${quoteValue(text)} ${pointed(this.#options)}`)
     else table.value(text, TEXT_KIND.text)
   }
 
