@@ -239,8 +239,6 @@ export async function removeVersions(t: Handle, where: string, ...parameters: Sq
   const removed = await t.all<{ datasetId: number | null }>(sql, ...parameters)
   const parts: number[] = []
   for (const datasetId of new Set(removed.map((version) => version.datasetId))) {
-    // Of an older program.
-    if (datasetId === null) continue
     const ranges = await t.all<{ part: number }>(
       `DELETE FROM part_ranges WHERE dataset_id = ? AND NOT EXISTS (SELECT 1 FROM versions v
          WHERE v.dataset_id = part_ranges.dataset_id AND v.id >= part_ranges.since AND v.id < part_ranges.until)

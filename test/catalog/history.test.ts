@@ -110,7 +110,11 @@ test.each<[PastVersion, string, string]>([
   [{ version: 9 }, 'not_found', 'has no version 9; the newest is 8.'],
   [{ version: -1 }, 'not_found', 'has no version -1; the newest is 8.'],
   [{ version: 1.5 }, 'not_found', 'has no version 1.5; the newest is 8.'],
-  [{ version: 2 }, 'version_gone', 'is no longer kept. Kept versions: 8 to 6, 4, 1 to 0.'],
+  [
+    { version: 2 },
+    'version_gone',
+    'Version 2 of dataset 1 is no longer kept. Kept versions: 8 to 6, 4, 1 to 0.',
+  ],
   [
     { asOf: '2030-01-02' },
     'version_gone',
@@ -134,6 +138,24 @@ test.each<[PastVersion, string, string]>([
   })
   const gone = history.find(99, { version: 0 })
   await expect(gone).rejects.toMatchObject({ code: 'not_found', message: 'There is no dataset 99.' })
+})
+
+test('the error for a version that is gone names those that are kept, a thousand at most', async () => {
+  const { id, history } = await start()
+  await catalog.commit(id, [], changed('append'))
+  await catalog.commit(id, [], changed('append'))
+  await catalog.database.run('DELETE FROM versions WHERE number = 1')
+  const kept = () => history.find(id, { version: 1 }).catch(({ details }) => details.kept as number[])
+  expect(await kept()).toEqual([2, 0])
+  await catalog.database.transaction(async (t) => {
+    for (let number = 3; number < 1_100; number++)
+      await t.run(
+        `INSERT INTO versions (number, columns, rows, bytes, raw_bytes, created_at, dataset_id, replaced_at)
+         VALUES (?, '[]', 0, 0, 0, '2030', ?, 1)`,
+        ...[number, id],
+      )
+  })
+  expect(await kept()).toEqual(Array.from({ length: 1_000 }, (_, n) => 1_099 - n))
 })
 
 test('a version that a merge left behind is neither found nor counted', async () => {
