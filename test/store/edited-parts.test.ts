@@ -134,6 +134,7 @@ test('where columns are added, each part is written with them, found or not', as
   await adding.prepare(version(...all), {})
   expect(at.made).toMatchObject(all.map(({ id }) => ({ from: `file ${id}`, oldColumns: 1 })))
   expect(adding.changed(all)).toMatchObject({ count: 0, parts: adding.made })
+  expect(at.asked).toMatchObject([{ selection: { where: 'false', parameters: [] } }])
 })
 
 test('which rows were changed is not noted for a part without a hash, nor for very many', async () => {

@@ -33,7 +33,8 @@ test('an upsert leaves out parts whose keys lie apart', () => {
 
 test('an upsert looks into parts that have the keys of any part of the upload', () => {
   const upload = [part(from('1', '5')), part(from('8', '9'))]
-  const { mayHold } = editByKey(upload, COLUMNS, [0], {})
+  const { mayHold, condition } = editByKey(upload, COLUMNS, [0], {})
+  expect(condition).toEqual({ like: upload, on: [0] })
   expect([part(from('9', '20')), part(from('6', '7'))].map(mayHold)).toEqual([true, false])
 })
 

@@ -50,7 +50,15 @@ test.each([
     const instead = { made: [], parts: [], base: id, number, rows: 0 }
     return { mayHold: () => false, condition: { where: 'false', parameters: [] }, ...(isUndo && { instead }) }
   }
-  expect(await store.writer.edit(dataset, plan, {})).toEqual({ version: 1, matchedRows: 0 })
+  const accept = vi.fn()
+  const edited = { version: 1, matchedRows: 0 }
+  expect(await store.writer.edit(dataset, plan, { accept })).toEqual(edited)
+  // Where nothing is found, there is no version, but whoever is asked knows that.
+  const { number, columns } = await store.versions.current(dataset)
+  expect(number).toBe(1)
+  expect(accept.mock.calls.map(([made]) => made)).toEqual([
+    { columns: columns.length, rows: 0, bytes: 0, edited },
+  ])
   expect(planned).toEqual([0, 1].slice(0, times))
 })
 
@@ -91,4 +99,5 @@ test('what is declared is declared of the version that is there then, and accept
   // The same again is no new version, but is asked for.
   expect(await store.writer.declareKey(dataset, ['n'], { accept })).toEqual(record)
   expect(accept).toHaveBeenCalledTimes(2)
+  expect(await store.writer.declareKey(dataset, [], {})).toMatchObject({ version: 3 })
 })
