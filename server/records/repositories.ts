@@ -11,10 +11,13 @@ export const name = {
   maxLength: 255,
   documented: { pattern: NAME_PATTERN },
 } as const
+/** The pattern for text in which only tabs and line ends are control characters. */
+const PLAIN_TEXT = '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$'
+
 export const description = {
   type: 'string',
   maxLength: 10_000,
-  documented: { pattern: '^[^\\u0000]*$' },
+  documented: { pattern: PLAIN_TEXT },
 } as const
 
 const permission = { type: 'string', enum: ['Read', 'Write'] } as const
