@@ -101,3 +101,21 @@ test('what is declared is declared of the version that is there then, and accept
   expect(accept).toHaveBeenCalledTimes(2)
   expect(await store.writer.declareKey(dataset, [], {})).toMatchObject({ version: 3 })
 })
+
+test('an edit is prepared again for parts that come before it is committed', async () => {
+  const body = Buffer.from('n\n1\n2\n')
+  await store.writer.write(dataset, { format: 'csv', body, missing: 'null' }, 'append')
+  const { parts } = await store.versions.current(dataset)
+  await commit({ parts: [] })
+  const original = store.commits.commit
+  const committing = vi.spyOn(store.commits, 'commit')
+  committing.mockImplementationOnce(async (...given) => {
+    await commit({ parts })
+    return original.apply(store.commits, given)
+  })
+  const plan = async () => ({ mayHold: () => true, condition: { where: 'c0 = 1', parameters: [] } })
+  expect(await store.writer.edit(dataset, plan, {})).toEqual({ version: 4, matchedRows: 1 })
+  // The one that comes, and the edit twice.
+  expect(committing).toHaveBeenCalledTimes(3)
+  expect((await store.versions.current(dataset)).rows).toBe(1)
+})
