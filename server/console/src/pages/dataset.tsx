@@ -120,7 +120,7 @@ function DatasetView(props: { readonly dataset: CountedDataset; readonly query: 
         tabs={tabs}
         onValue={(next) => updateQuery({ view: next === 'table' ? '' : next }, true)}
       />
-      {of.version !== undefined && <PastVersion {...exploration} />}
+      {of.version === dataset.version && <PastVersion {...exploration} />}
       {explored && dataset.rowCount > 0 ? (
         <Explore {...exploration} tab={explored} />
       ) : (
