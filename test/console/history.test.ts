@@ -150,4 +150,14 @@ describe.skipIf(withoutBrowser())('the history of a dataset', () => {
     expect(await table.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0)
     await page.setViewportSize({ width: 1280, height: 800 })
   })
+
+  it('looks at the first version, which has no rows', async () => {
+    const { page } = walked.visitor
+    await walked.go('datasets/1?view=history')
+    const first = page.getByRole('row', { name: /^0 / })
+    await first.getByRole('link', { name: 'Look' }).click()
+    await page.getByText('You see version 0').waitFor()
+    await page.getByText('0 rows', { exact: true }).first().waitFor()
+    expect(await page.getByRole('gridcell').count()).toBe(0)
+  })
 })

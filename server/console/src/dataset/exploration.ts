@@ -29,11 +29,14 @@ export async function countRows(datasetId: number, rows: RowsOf, signal: AbortSi
 
 export type Exploration = ReturnType<typeof useExploration>
 
+/** The version that an address names, the first of which is 0; undefined where it names none. */
+export const namedVersion = ({ version }: Address['query']) => (version ? Number(version) : undefined)
+
 /** What the address shows of a dataset, and what is known about it. */
 export function useExploration(dataset: CountedDataset, query: Address['query']) {
   const { filter = '', apply = '', orderby = '', columns: shown } = query
   const search = useRested(query['search'] ?? '')
-  const version = Number(query['version']) || undefined
+  const version = namedVersion(query)
   const of = useMemo((): RowsOf => ({ filter, search, version }), [filter, search, version])
   const { columns, error: refused } = useResultColumns(dataset, of, apply)
   // Undefined until its columns are known.

@@ -3,7 +3,13 @@ import type { Dataset } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { DatasetActions, showAsSql } from '../dataset/actions.tsx'
 import { ColumnsView } from '../dataset/columns-view.tsx'
-import { type CountedDataset, countRows, type Exploration, useExploration } from '../dataset/exploration.ts'
+import {
+  type CountedDataset,
+  countRows,
+  type Exploration,
+  namedVersion,
+  useExploration,
+} from '../dataset/exploration.ts'
 import { lastError } from '../dataset/following.ts'
 import { restore } from '../dataset/going-back.ts'
 import { useNews } from '../dataset/news.ts'
@@ -38,7 +44,7 @@ const TABS = [
 
 /** A dataset: its rows, columns and plot, its versions, how to read it elsewhere, and who may. */
 export function DatasetPage({ id, query }: { readonly id: number; readonly query: Address['query'] }) {
-  const version = Number(query['version']) || undefined
+  const version = namedVersion(query)
   const resource = useResource((signal) => open(id, version, signal), [id, version])
   return (
     <Loaded
