@@ -206,7 +206,9 @@ function useKeys(): void {
 
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
-  return target.closest('input:not([type=checkbox], [type=radio]), textarea, select, dialog') !== null
+  return (
+    target.closest('input:not([type=checkbox], [type=radio], [type=file]), textarea, select, dialog') !== null
+  )
 }
 
 function showKeys(): void {

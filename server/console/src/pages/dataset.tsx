@@ -328,10 +328,14 @@ function Panel(props: ExploreProps) {
   const name = query['panel'] as PanelName | undefined
   if (name === undefined || !(name in PANELS) || (name === 'columns' && tab !== 'table')) return null
   return (
-    <aside class="panel" aria-label={`${PANELS[name]}: form`}>
+    <aside
+      class="panel"
+      aria-label={`${PANELS[name]}: form`}
+      onKeyDown={({ key }) => key === 'Escape' && closePanel()}
+    >
       <header class="section-head">
         <h2>{PANELS[name]}</h2>
-        <Button look="quiet" icon="close" label="Close the form" to={() => updateQuery({ panel: '' })} />
+        <Button look="quiet" icon="close" label="Close the form" to={closePanel} />
       </header>
       {name === 'filter' && <FilterBuilder {...props} />}
       {name === 'group' && <GroupBuilder {...props} />}
@@ -346,6 +350,12 @@ function Panel(props: ExploreProps) {
       {name === 'columns' && view && <ColumnChooser {...view} />}
     </aside>
   )
+}
+
+/** Gives the focus back to what opened the form. */
+function closePanel(): void {
+  document.querySelector<HTMLElement>('.chip[aria-expanded=true]')?.focus()
+  updateQuery({ panel: '' })
 }
 
 function countText({ dataset, rows, of, apply }: Exploration): string {

@@ -31,7 +31,10 @@ function Dialog({ title, wide, content, onClose }: Opened & { readonly onClose: 
   useEffect(() => {
     const opened = dialog.current!
     opened.showModal()
-    opened.querySelector<HTMLElement>('form :is(input, select, textarea)')?.focus()
+    const first = opened.querySelector<HTMLElement>('form :is(input, select, textarea)')
+    first?.focus()
+    // A name that is suggested gives way to one that is typed.
+    if (first instanceof HTMLInputElement) first.select()
     // Gives the focus back to where it was.
     return () => opened.close()
   }, [])

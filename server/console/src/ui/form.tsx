@@ -52,6 +52,8 @@ function useForm<F extends Fields>(form: FormOf<F>, look: string, after: (reset:
   const reset = () => shown.every(([, { options }]) => options) || setValues(start)
   const submit = async (event: Event) => {
     event.preventDefault()
+    // The button stays as it is meanwhile: one that is disabled loses the focus.
+    if (busy) return
     setBusy(true)
     setError(undefined)
     try {
@@ -76,7 +78,7 @@ function useForm<F extends Fields>(form: FormOf<F>, look: string, after: (reset:
         onValue={(next) => setValues((before) => ({ ...before, [name]: next }))}
       />
     )),
-    button: <Button submit look={look} disabled={busy || !ready} says={busy ? busyAction : action} />,
+    button: <Button submit look={look} disabled={!ready} says={busy ? busyAction : action} />,
     wrong: error && (
       <p class="field-error" role="alert">
         {error}
