@@ -70,7 +70,7 @@ if (!existsSync(join(PACKAGES, 'vitest-runner'))) {
   if (!run('npm', 'install', ...quietly, '--prefix', FOLDER, ...packages)) process.exit(1)
 }
 // The configuration of the tests looks for it.
-process.env['PARQUETRY_MUTATION'] = 'true'
+process.env['PARQUETRY_MUTATION'] = values.children ? 'children' : 'true'
 const copy = mkdtempSync(join(tmpdir(), 'parquetry-mutation-'))
 try {
   const { Stryker } = (await import(join(PACKAGES, 'core/dist/src/index.js'))) as {
