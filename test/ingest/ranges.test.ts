@@ -56,6 +56,18 @@ describe('what no value of its type can be is refused with its row: Parquet', ()
   })
 
   test.each([
+    [2, 4, '12.34, 99.99, -100.00', 3],
+    [0, 1, '9, 10', 2],
+  ])('a decimal with more digits than its type, of which %i are behind the point', async (scale, precision, values, row) => {
+    const file = await parquet(`SELECT unnest([${values}]::DECIMAL(9,${scale})[]) AS a`)
+    // In Thrift, where whole numbers are doubled: the scale, and the precision 9.
+    const written = Buffer.from([0x15, 2 * scale, 0x15, 18])
+    for (let at = file.indexOf(written); at >= 0; at = file.indexOf(written, at + 1))
+      file[at + 3] = 2 * precision
+    expect(await bench.refusal('parquet', file)).toBe(bad(row, `decimal(${precision},${scale})`))
+  })
+
+  test.each([
     "{'d': DATE '0044-03-15 (BC)'}",
     "[NULL, TIMESTAMP '10000-01-01']",
     "MAP {'k': {'z': TIMESTAMPTZ '9999-12-31 23:00:00-01'}}",
