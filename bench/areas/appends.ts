@@ -29,8 +29,8 @@ interface Appendable {
 /**
  * One row a request, each client sending the next when one is acknowledged, beside Datasette's insert API and a DuckLake
  * (a catalog in SQLite, which takes small inserts) in the process of its clients, as far as the Python of
- * `PARQUETRY_PYTHON` or `python3` has them. All sync to the disk as they do by default: ours each commit, SQLite with
- * synchronous=FULL.
+ * `PARQUETRY_PYTHON` or `python3` has them. All sync to the disk as they do by default, before they acknowledge a row: ours
+ * and SQLite with synchronous=FULL.
  */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-appends-'))

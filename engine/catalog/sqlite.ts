@@ -1,30 +1,36 @@
-import { closeSync, fsyncSync, openSync, realpathSync, statfsSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { closeSync, openSync, realpathSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { EngineError } from '../errors.ts'
 import { Semaphore } from '../util/semaphore.ts'
+import { guard, PATIENCE_MS, SqliteConnection } from './connection.ts'
 import type { Handle, SqlValue, TransactionOptions } from './database.ts'
 import { Database, ReadCache, SQLITE, Transaction, TransactionScope } from './database.ts'
-import { isDisorder, isSurelyUndone, knownError } from './failures.ts'
+import { Doubt } from './doubt.ts'
+import { isSurelyUndone, knownError } from './failures.ts'
+import { Syncs } from './syncs.ts'
 
-/** How long to wait for other processes that write, and how often to look whether they have ended. */
-const PATIENCE_MS = 10_000
+/** How often to look whether other processes that write have ended. */
 const PAUSE_MS = 5
 
-/** Every commit is synced. The log may have 256 pages: with SQLite's 1,000, it is larger than the catalog and many small datasets. */
-const SETTINGS = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 256;'
+/**
+ * After how many commits the log is copied into the database. One of an append has about eight pages, so that the log has
+ * some 256; with SQLite's own 1,000, it is larger than the catalog and many small datasets.
+ */
+const COMMITS_IN_LOG = 32
+
+/** SQLite itself syncs no commit, since that would stop the thread, and copies the log only when it is told to. */
+const SETTINGS = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;'
 
 /**
- * The metadata database as an SQLite file. It uses WAL, so that commands can read while a server runs, and
- * synchronous=FULL, so that a commit survives a power cut.
+ * The metadata database as an SQLite file. It uses WAL, so that commands can read while a server runs.
  *
- * One connection writes, one transaction after the other. While a transaction is open, everybody else reads over a
- * second connection, so that they see nothing of it.
+ * One connection writes, one transaction after the other. While a transaction is open, everybody else reads over another
+ * connection, so that they see nothing of it. A transaction ends for its caller, and is seen by others, once the log is
+ * synced, so that it survives a power cut. Those that commit meanwhile share the next sync.
  *
- * A commit can fail in such a way that nobody knows whether it was made: if the log could not be synced, SQLite rolls
- * the commit back in this process, but may find it complete in the log at the next start. From then on this process
- * writes nothing, since every further write would be based on a guess; reads go on.
+ * A commit can fail in such a way that nobody knows whether it was made: if the log could not be synced, the next start
+ * may or may not find the commit in it. From then on this process writes nothing, since every further write would be
+ * based on a guess; reads go on, without that commit.
  */
 export class SqliteDatabase extends Database {
   readonly file: string
@@ -32,7 +38,7 @@ export class SqliteDatabase extends Database {
   readonly isShared = false
   readonly waiting = 0
   readonly #writer: SqliteConnection
-  #reader: SqliteConnection | undefined
+  readonly #syncs: Syncs
   readonly #turns: WriteTurns
   readonly #scope = new TransactionScope()
   readonly #doubt: Doubt
@@ -41,6 +47,8 @@ export class SqliteDatabase extends Database {
   /** The writes of this process when `data_version` was read in this turn of the event loop. */
   #writesAtRead: number | undefined
   #isOpen = false
+  /** How many commits of this process the log has that were not copied into the database. */
+  #inLog = 0
 
   /**
    * @param onDoubt called once, when the outcome of a commit has become unknown
@@ -50,6 +58,7 @@ export class SqliteDatabase extends Database {
     super()
     this.file = file
     this.#doubt = new Doubt(file, onDoubt)
+    this.#syncs = new Syncs(file, this.#doubt, () => new SqliteConnection(file, { readOnly: true }))
     makePrivate(file)
     this.#turns = turnsOf(file)
     this.#writer = new SqliteConnection(file, { readOnly: false })
@@ -81,7 +90,8 @@ export class SqliteDatabase extends Database {
       const { data_version } = this.#writer.all<{ data_version: number }>('PRAGMA data_version', [])[0]!
       if (data_version !== this.#dataVersion) {
         this.#cached.forget(undefined)
-        this.#dataVersion = data_version
+        // While readers are held at an earlier state, what they read then has to be forgotten as well.
+        if (!this.#syncs.held) this.#dataVersion = data_version
       }
     }
     return this.#cached.get(name, read)
@@ -89,18 +99,14 @@ export class SqliteDatabase extends Database {
 
   /** Takes the write lock at its beginning, so that nobody changes what the transaction reads before it writes. */
   transaction<T>(work: (t: Handle) => Promise<T>, { changes }: TransactionOptions = {}): Promise<T> {
-    return this.#inTurn(() => this.#transaction(work, changes))
+    return this.#transaction(work, () => {
+      guard(() => this.#syncs.hold())
+      return this.#commit(changes)
+    })
   }
 
   transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
-    return this.#inTurn(async () => {
-      this.#writer.exec('PRAGMA synchronous = NORMAL')
-      try {
-        return await this.#transaction(work, [])
-      } finally {
-        this.#writer.exec('PRAGMA synchronous = FULL')
-      }
-    })
+    return this.#transaction(work, () => this.#commit([]))
   }
 
   async hasTable(name: string): Promise<boolean> {
@@ -118,51 +124,74 @@ export class SqliteDatabase extends Database {
    * removed because of it.
    * Gives whether all of the log could be copied; a connection that reads an older state prevents it.
    */
-  settle(): Promise<boolean> {
-    return this.#inTurn(() => {
-      const sql = 'PRAGMA wal_checkpoint(PASSIVE)'
-      const [row] = this.#writer.all<{ busy: number; log: number; checkpointed: number }>(sql, [])
-      return row !== undefined && row.busy === 0 && row.log === row.checkpointed
-    })
+  async settle(): Promise<boolean> {
+    using _ = await this.#enter()
+    return await this.#copyLog()
   }
 
   /** Closes the connections after the open transaction has ended. */
   async close(): Promise<void> {
     using _ = await this.#turns.enter()
-    this.#reader?.close()
+    await this.#syncs.close()
     this.#writer.close()
   }
 
-  /** A connection that sees only what is committed. */
+  /** A connection that sees only what is committed, and on disk. */
   #readable(): SqliteConnection {
-    if (!this.#isOpen) return this.#writer
-    this.#reader ??= guard(() => new SqliteConnection(this.file, { readOnly: true }))
-    return this.#reader
+    return this.#syncs.held ?? (this.#isOpen ? this.#syncs.reader : this.#writer)
   }
 
-  async #inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+  #enter(): Promise<Disposable> {
     this.#scope.requireOutside()
-    using _ = await this.#turns.enter()
-    return await work()
+    return this.#turns.enter()
   }
 
-  async #transaction<T>(work: (t: Handle) => Promise<T>, changes: TransactionOptions['changes']): Promise<T> {
+  /** @param commit gives what to wait for before others may know of the transaction; the next one need not */
+  async #transaction<T>(
+    work: (t: Handle) => Promise<T>,
+    commit: () => Promise<void> | undefined,
+  ): Promise<T> {
+    let seen: Promise<void> | undefined
+    const t = new SqliteTransaction(this.#writer)
+    const result = await this.#inTurn(async () => {
+      try {
+        const made = await this.#scope.run(() => work(t))
+        t.end()
+        seen = commit()
+        return made
+      } catch (error) {
+        this.#rollBack()
+        throw error
+      } finally {
+        t.end()
+      }
+    })
+    await seen
+    return result
+  }
+
+  /** Runs the work of a transaction when no other is open. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    using _ = await this.#enter()
     this.#doubt.requireNone()
+    // If it can't be copied, it only grows, and is copied later.
+    if (this.#inLog >= COMMITS_IN_LOG) await this.#copyLog().catch(() => {})
     await this.#begin()
     this.#isOpen = true
-    const t = new SqliteTransaction(this.#writer)
     try {
-      const result = await this.#scope.run(() => work(t))
-      t.end()
-      this.#commit(changes)
-      return result
-    } catch (error) {
-      this.#rollBack()
-      throw error
+      return await work()
     } finally {
-      t.end()
       this.#isOpen = false
     }
+  }
+
+  /** Call it in a turn. Only when no reader is held at an earlier state, can the whole log be copied and begun anew. */
+  async #copyLog(): Promise<boolean> {
+    await this.#syncs.drained()
+    this.#inLog = 0
+    const sql = 'PRAGMA wal_checkpoint(PASSIVE)'
+    const [row] = this.#writer.all<{ busy: number; log: number; checkpointed: number }>(sql, [])
+    return row !== undefined && row.busy === 0 && row.log === row.checkpointed
   }
 
   /** Waits for transactions of other processes without stopping this thread, as SQLite would. @throws EngineError `locked` */
@@ -179,17 +208,26 @@ export class SqliteDatabase extends Database {
     }
   }
 
-  /** If it fails so that the outcome is unknown, this process writes nothing any more. */
-  #commit(changes: TransactionOptions['changes']): void {
+  /**
+   * Gives what to wait for until the commit is on disk and seen; undefined if it need not be on disk and is seen. If it
+   * fails so that the outcome is unknown, this process writes nothing any more.
+   */
+  #commit(changes: TransactionOptions['changes']): Promise<void> | undefined {
+    const forget = () => this.#cached.forget(changes)
+    this.#doubt.requireNone()
     try {
       this.#writer.exec('COMMIT')
     } catch (error) {
-      if (isSurelyUndone(error)) throw knownError(error)
-      throw this.#doubt.begin(error)
+      const known = isSurelyUndone(error) ? knownError(error) : this.#doubt.begin(error)
+      this.#syncs.release()
+      throw known
     } finally {
       this.#turns.writes += 1
-      this.#cached.forget(changes)
+      this.#inLog += 1
     }
+    if (this.#syncs.held) return this.#syncs.synced(forget)
+    forget()
+    return undefined
   }
 
   #rollBack(): void {
@@ -252,131 +290,4 @@ class SqliteTransaction extends Transaction<SqliteConnection> {
 /** Makes an empty file that no other user can read, unless it exists. SQLite gives its log the mode of the database. */
 export function makePrivate(file: string): void {
   closeSync(openSync(file, 'a', 0o600))
-}
-
-/** One connection to an SQLite file. Its statements run synchronously on the calling thread. */
-class SqliteConnection {
-  readonly #raw: DatabaseSync
-  readonly #statements = new Map<string, StatementSync>()
-
-  constructor(file: string, options: { readonly readOnly: boolean }) {
-    this.#raw = new DatabaseSync(file, {
-      timeout: PATIENCE_MS,
-      enableForeignKeyConstraints: true,
-      ...options,
-    })
-  }
-
-  /** Whether a transaction is open. SQLite rolls back by itself on some errors, such as a full disk. */
-  get isTransaction(): boolean {
-    return this.#raw.isTransaction
-  }
-
-  all<Row>(sql: string, parameters: readonly SqlValue[]): Row[] {
-    return guard(() => this.#statement(sql).all(...parameters)) as Row[]
-  }
-
-  /** @throws SQLite's own errors */
-  run(sql: string, parameters: readonly SqlValue[]): { readonly id: number; readonly changes: number } {
-    const { lastInsertRowid, changes } = this.#statement(sql).run(...parameters)
-    return { id: Number(lastInsertRowid), changes: Number(changes) }
-  }
-
-  /** @throws SQLite's own errors */
-  exec(sql: string): void {
-    this.#checkOpen()
-    this.#raw.exec(sql)
-  }
-
-  close(): void {
-    this.#statements.clear()
-    this.#raw.close()
-  }
-
-  /** Work that nobody waits for when an engine closes, such as a verification, may still ask afterwards. */
-  #checkOpen(): void {
-    if (!this.#raw.isOpen) throw new EngineError('cancelled', 'The data directory is being closed.')
-  }
-
-  #statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql)
-    if (!statement) {
-      this.#checkOpen()
-      statement = this.#raw.prepare(sql)
-      this.#statements.set(sql, statement)
-    }
-    return statement
-  }
-}
-
-/** Runs statements that commit nothing, and translates their errors. */
-function guard<T>(work: () => T, again = true): T {
-  try {
-    return work()
-  } catch (error) {
-    // SQLite takes some pages that it could not read for malformed ones. Those that are malformed stay so.
-    if (again && isDisorder(error)) return guard(work, false)
-    throw knownError(error)
-  }
-}
-
-const PAGE = 4_096
-
-/** Remembers whether the outcome of a commit to SQLite is unknown. It stays unknown until the process ends. */
-class Doubt {
-  readonly #file: string
-  readonly #onDoubt: (cause: unknown) => void
-  #doubt: { readonly cause: unknown } | undefined
-
-  constructor(file: string, onDoubt: (cause: unknown) => void) {
-    this.#file = file
-    this.#onDoubt = onDoubt
-  }
-
-  get exists(): boolean {
-    return this.#doubt !== undefined
-  }
-
-  /** Records that the outcome is unknown; gives the error for the caller whose change it was. */
-  begin(cause: unknown): EngineError {
-    if (!this.#doubt) {
-      this.#doubt = { cause }
-      this.#onDoubt(cause)
-    }
-    const known = 'is unknown until the service is started again.'
-    if (this.#isFull()) {
-      return new EngineError('storage_full', `The disk is full, and whether the change was made ${known}`, {
-        cause,
-      })
-    }
-    const why = 'The disk failed while the change was written.'
-    return new EngineError('outcome_unknown', `${why} Whether it was made ${known}`, { cause })
-  }
-
-  /** @throws EngineError `writes_stopped` */
-  requireNone(): void {
-    if (!this.#doubt) return
-    throw new EngineError(
-      'writes_stopped',
-      'An earlier change could not be written for certain, so nothing is written until the service is started again. Reading goes on.',
-      { cause: this.#doubt.cause },
-    )
-  }
-
-  /** SQLite says only that a sync failed, not why, so this looks for free room and tries a sync itself. */
-  #isFull(): boolean {
-    try {
-      const { bavail, bsize } = statfsSync(dirname(this.#file))
-      if (bavail * bsize < PAGE) return true
-      const log = openSync(`${this.#file}-wal`, 'r+')
-      try {
-        fsyncSync(log)
-      } finally {
-        closeSync(log)
-      }
-      return false
-    } catch (error) {
-      return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
-    }
-  }
 }

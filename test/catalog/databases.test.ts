@@ -249,16 +249,6 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
       ])
     })
 
-    it.runIf(kind === 'SQLite')('syncs each commit but those of what may be lost', async () => {
-      const syncs = (t: Pick<Database, 'get'>) => t.get<{ synchronous: number }>('PRAGMA synchronous')
-      const [normal, full] = [{ synchronous: 1 }, { synchronous: 2 }]
-      expect(await database.transaction(syncs)).toEqual(full)
-      expect(await database.transient(syncs)).toEqual(normal)
-      expect(await database.transaction(syncs)).toEqual(full)
-      await expect(database.transient((t) => t.run('no statement'))).rejects.toThrow()
-      expect(await database.transaction(syncs)).toEqual(full)
-    })
-
     it('recalls until something is written, here or elsewhere', async () => {
       let readings = 0
       const read = () =>

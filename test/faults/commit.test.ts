@@ -88,10 +88,13 @@ async function survive(rules: readonly Rule[]): Promise<Survived> {
 
 const CATALOG = '*/catalog.sqlite*'
 
+/** SQLite syncs with the one, the catalog its log with the other. */
+const SYNCS = ['fsync', 'fdatasync'] as const
+
 /** How many such calls a run without faults makes. */
-async function count(call: Call, path: RegExp): Promise<number> {
+async function count(calls: readonly Call[], path: RegExp): Promise<number> {
   const { ran } = await survive([])
-  return ran.seen.filter((one) => one.call === call && path.test(one.path)).length
+  return ran.seen.filter((one) => calls.includes(one.call) && path.test(one.path)).length
 }
 
 /** PARQUETRY_FAULTS=1 tries every point. */
@@ -103,13 +106,13 @@ describe.runIf(shim)('a replacement while the disk fails keeps the rows of one v
   test(
     'when a sync of the catalog and all writes after it fail, whichever it is',
     async () => {
-      const syncs = await count('fsync', /catalog.sqlite/)
+      const syncs = await count(SYNCS, /catalog.sqlite/)
       expect(syncs).toBeGreaterThan(4)
       const outcomes: Survived[] = []
       for (let nth = 1; nth <= syncs; nth++) {
         for (const error of ['EIO', 'ENOSPC'] as const) {
           outcomes.push(
-            await survive([{ calls: ['fsync'], andThen: ['pwrite'], nth, error, mode: 'on', path: CATALOG }]),
+            await survive([{ calls: SYNCS, andThen: ['pwrite'], nth, error, mode: 'on', path: CATALOG }]),
           )
         }
       }
@@ -124,9 +127,9 @@ describe.runIf(shim)('a replacement while the disk fails keeps the rows of one v
   test(
     'when one sync of the catalog fails and the disk is well again',
     async () => {
-      const syncs = await count('fsync', /catalog.sqlite/)
+      const syncs = await count(SYNCS, /catalog.sqlite/)
       for (let nth = 1; nth <= syncs; nth += EVERY) {
-        await survive([{ calls: ['fsync'], nth, error: 'EIO', mode: 'once', path: CATALOG }])
+        await survive([{ calls: SYNCS, nth, error: 'EIO', mode: 'once', path: CATALOG }])
       }
     },
     LONG,
@@ -135,7 +138,7 @@ describe.runIf(shim)('a replacement while the disk fails keeps the rows of one v
   test(
     'when a write of the catalog fails, once or from then on',
     async () => {
-      const writes = await count('pwrite', /catalog.sqlite/)
+      const writes = await count(['pwrite'], /catalog.sqlite/)
       for (let nth = 1; nth <= writes; nth += EVERY) {
         const error = nth % 2 ? 'EIO' : 'ENOSPC'
         await survive([{ calls: ['pwrite'], nth, error, mode: nth % 8 < 4 ? 'on' : 'once', path: CATALOG }])
