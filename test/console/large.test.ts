@@ -32,9 +32,9 @@ describe.skipIf(withoutBrowser())('a table of 3,000,000 rows', () => {
   })
 
   /** The row at this number as the service has it, as csv fields. */
-  async function rowAt(number: number): Promise<string[]> {
+  async function rowAt(number: number, more = ''): Promise<string[]> {
     const [{ id }] = (await (await stage.api('GET', '/datasets')).json()) as [{ id: number }]
-    const answer = await stage.api('GET', `/datasets/${id}/data?$skip=${number - 1}&$top=1`)
+    const answer = await stage.api('GET', `/datasets/${id}/data?$skip=${number - 1}&$top=1${more}`)
     return (await answer.text()).split('\n')[1]!.split(',')
   }
 
@@ -82,6 +82,36 @@ describe.skipIf(withoutBrowser())('a table of 3,000,000 rows', () => {
     await grid.press('PageUp')
     await grid.press('Control+Home')
     expect(await shownRow(1)).toEqual(await rowAt(1))
+    expect(visitor.complaints).toEqual([])
+  })
+
+  it('links to a cell of this version, also where the rows are sorted', async () => {
+    const { page } = visitor
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = async (text) => void Object.assign(window, { copied: text })
+    })
+    const sort = page.getByRole('button', { name: /^distance/ })
+    await sort.click()
+    const first = await rowAt(1, '&$orderby=distance')
+    await expect.poll(() => shownRow(1)).toEqual(first)
+    const grid = page.getByRole('grid')
+    await grid.press('Control+Home')
+    await grid.press('Control+End')
+    const last = await shownRow(ROWS)
+    await page.getByRole('button', { name: 'Link', exact: true }).click()
+    await page.getByText('Link copied.').waitFor()
+    const link = await page.evaluate(() => (window as unknown as { copied: string }).copied)
+    expect(link).toMatch(new RegExp(`orderby=distance&version=1&row=${ROWS}&at=[a-z_]+$`))
+    await page.goto('about:blank')
+    await page.goto(link)
+    expect(await shownRow(ROWS)).toEqual(last)
+    await page.locator('.cell-bar-place').getByText('row 3,000,000').waitFor()
+    await page.getByText('You see version 1').waitFor()
+    expect(await page.getByRole('button', { name: 'Restore this version' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Back to the current rows' }).click()
+    await sort.click()
+    await sort.click()
+    await expect.poll(() => shownRow(1)).toEqual(await rowAt(1))
     expect(visitor.complaints).toEqual([])
   })
 

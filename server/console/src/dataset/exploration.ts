@@ -18,7 +18,12 @@ import {
 } from '../view/view.ts'
 
 /** A dataset whose rows were counted, as those of a saved query must be. */
-export type CountedDataset = Dataset & { readonly rowCount: number; readonly isSaved: boolean }
+export type CountedDataset = Dataset & {
+  readonly rowCount: number
+  readonly isSaved: boolean
+  /** Whether its rows are those of the newest version. */
+  readonly isNewest: boolean
+}
 
 /**
  * Counts the rows. No rows are exported, so it doesn't count towards the monthly quota. @throws ParquetryError

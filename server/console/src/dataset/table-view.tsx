@@ -6,7 +6,7 @@ import { api, fetchRows, isStatus } from '../api.ts'
 import type { Field } from '../csv.ts'
 import { comparison } from '../filter/syntax.ts'
 import { formatCount, plural } from '../format.ts'
-import { updateQuery } from '../router.ts'
+import { type Address, href, parseAddress, updateQuery } from '../router.ts'
 import { type CellPosition, Grid } from '../table/grid.tsx'
 import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.tsx'
@@ -14,25 +14,31 @@ import { Empty, Failure, Loading } from '../ui/feedback.tsx'
 import { ask } from '../ui/form.tsx'
 import { announce, complain } from '../ui/toast.tsx'
 import { addCondition, nextOrder, type View, viewQuery } from '../view/view.ts'
-import { ApplyRefused, type Exploration } from './exploration.ts'
+import { ApplyRefused, type CountedDataset, type Exploration } from './exploration.ts'
 import { takeBack } from './going-back.ts'
 
 /** The rows, and below them the selected cell in full. */
 export function TableView(props: Exploration) {
   const { dataset, query, apply, view, rows, profiles } = props
   const { windows } = rows
-  /** The name of a column to scroll to. */
-  const goTo = query['at']
+  const { rowCount } = windows ?? {}
+  /** The name of a column, and the number of a row from 1, to scroll to. */
+  const { at: goTo, row: goToRow } = query
   const [active, setActive] = useState<CellPosition>()
   useEffect(() => setActive(undefined), [windows])
   useEffect(() => {
-    const column = windows?.columns.findIndex(({ name }) => name === goTo) ?? -1
-    if (column >= 0) setActive((before) => ({ row: before?.row ?? 0, column }))
-    // Going to the same column once more is a change again.
-    if (goTo !== undefined) updateQuery({ at: '' })
-  }, [goTo])
+    if (!windows || !rowCount || (goTo === undefined && goToRow === undefined)) return
+    const column = Math.max(
+      0,
+      windows.columns.findIndex(({ name }) => name === goTo),
+    )
+    const row = Math.min(Number(goToRow) || 0, rowCount) - 1
+    setActive((before) => ({ row: row < 0 ? (before?.row ?? 0) : row, column }))
+    // Going to the same cell once more is a change again.
+    updateQuery({ at: '', row: '' })
+  }, [windows, rowCount, goTo, goToRow])
 
-  if (!windows?.rowCount) return <NoRows {...props} />
+  if (!windows || !rowCount) return <NoRows {...props} />
   const column = active && windows.columns[active.column]
   const value = active && windows.row(active.row)?.[active.column]
   const edit =
@@ -52,13 +58,14 @@ export function TableView(props: Exploration) {
         busy={rows.pending}
         order={view?.order}
         profiles={apply === '' ? profiles : undefined}
+        total={dataset.rowCount}
         active={active}
         onActive={setActive}
         onSort={sort}
         onEdit={edit}
       />
       {column ? (
-        <CellBar {...{ dataset, column, value, edit }} row={active.row} />
+        <CellBar {...{ dataset, query, column, value, edit }} row={active.row} />
       ) : (
         <div class="cell-bar cell-bar-idle">
           <p>
@@ -113,7 +120,8 @@ function NoRows({ dataset, of, rows: { windows, error }, view }: Exploration) {
 
 /** The selected cell in full, and the actions on it. */
 function CellBar(props: {
-  readonly dataset: Dataset
+  readonly dataset: CountedDataset
+  readonly query: Address['query']
   readonly column: Column
   readonly row: number
   readonly value: Field | undefined
@@ -136,6 +144,7 @@ function CellBar(props: {
       </output>
       <div class="actions">
         <Button icon="copy" look="small" to={() => copyText(value ?? '', 'Cell')} says="Copy" />
+        <Button icon="link" look="small" to={() => copyText(cellAddress(props), 'Link')} says="Link" />
         {props.edit && <Button icon="edit" look="small" to={props.edit} says="Change" />}
         {isStored && isComparable && (
           <>
@@ -145,6 +154,16 @@ function CellBar(props: {
         )}
       </div>
     </div>
+  )
+}
+
+/** The address of a cell as it is now: another version may have another row at its place. */
+function cellAddress({ dataset, query, column, row }: Parameters<typeof CellBar>[0]): string {
+  const { path } = parseAddress(location.hash)
+  const version = dataset.isSaved ? '' : String(dataset.version)
+  return location.href.replace(
+    /#.*/s,
+    href(path, { ...query, version, row: String(row + 1), at: column.name }),
   )
 }
 

@@ -79,6 +79,7 @@ async function open(id: number, version: number | undefined, signal: AbortSignal
     return {
       ...dataset,
       isSaved,
+      isNewest: true,
       rowCount: dataset.rowCount ?? (await countRows(id, { filter: '', search: '' }, signal)),
     }
   const [columns, past] = await Promise.all([
@@ -88,6 +89,7 @@ async function open(id: number, version: number | undefined, signal: AbortSignal
   return {
     ...dataset,
     isSaved,
+    isNewest: false,
     columns,
     version,
     rowCount: past.rowCount,
@@ -237,14 +239,14 @@ function SourceBox({ source }: Exploration) {
   )
 }
 
-/** Says that the rows are those of an earlier version, and leads back. */
+/** Says that the rows are those of the version that the address names, and leads to those of the newest. */
 function PastVersion({ dataset, canWrite }: Exploration) {
   const back = () => updateQuery({ version: '' }, true)
   return (
     <Note icon="clock">
       You see version {dataset.version}, of {formatDateTime(dataset.updatedAt)}.{' '}
       <Button look="small" to={back} says="Back to the current rows" />{' '}
-      {canWrite && (
+      {canWrite && !dataset.isNewest && (
         <Button
           look="small"
           to={() => restore(dataset.id, dataset.version, back).catch(complain)}

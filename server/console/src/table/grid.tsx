@@ -4,7 +4,7 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { OrderKey } from '../../../../engine/options.ts'
 import type { ColumnProfile, Profiles } from '../filter/syntax.ts'
-import { formatCount } from '../format.ts'
+import { formatCount, formatPercent } from '../format.ts'
 import { copyText } from '../ui/copy.tsx'
 import { Icon } from '../ui/icons.tsx'
 import {
@@ -26,6 +26,8 @@ interface GridProps {
   readonly busy?: boolean
   readonly order?: OrderKey | undefined
   readonly profiles?: Profiles | undefined
+  /** How many rows the profiles are of. */
+  readonly total?: number
   readonly active: CellPosition | undefined
   readonly onActive: (cell: CellPosition) => void
   readonly onSort: (column: string) => void
@@ -65,6 +67,7 @@ export function Grid(props: GridProps) {
             <HeaderCell
               key={cell.column.name}
               {...{ cell, order }}
+              missing={missingIn(props.profiles?.get(cell.column.name), props.total)}
               profile={props.profiles?.get(cell.column.name)}
               onSort={() => props.onSort(cell.column.name)}
               onWidth={(width) => setWidth(cell.column.name, width)}
@@ -108,11 +111,13 @@ function useGrid({ windows, active, ...props }: GridProps) {
 
   useEffect(() => scroll.toTop(), [windows])
   useEffect(() => windows.want(rows.first, rows.end), [windows, rows.first, rows.end])
-  // Scroll to a cell that was activated elsewhere, for example in the list of columns.
+  // Scroll to a cell that was activated elsewhere, for example in the list of columns or by a link.
   const chosen = active && places[active.column]
   useEffect(() => {
-    if (chosen) scroll.showRange(chosen.left, chosen.width)
-  }, [active?.column, chosen === undefined])
+    if (!chosen) return
+    scroll.showRange(chosen.left, chosen.width)
+    scroll.showRow(active.row)
+  }, [active?.row, active?.column, chosen === undefined])
 
   const activate = (cell: CellPosition) => {
     props.onActive(cell)
@@ -158,6 +163,8 @@ function HeaderCell(props: {
   readonly cell: PlacedColumn
   readonly order: OrderKey | undefined
   readonly profile: ColumnProfile | undefined
+  /** Which share of its values is null, as text. */
+  readonly missing: string
   readonly onSort: () => void
   readonly onWidth: (width: number) => void
 }) {
@@ -175,7 +182,10 @@ function HeaderCell(props: {
       <button type="button" class="grid-sort" title={`${column.name} — sort`} onClick={props.onSort}>
         <span class="grid-name">{column.name}</span>
         {sorted && <Icon name={props.order?.descending ? 'down' : 'up'} />}
-        <span class="grid-type">{column.type}</span>
+        <span class="grid-type">
+          {column.type}
+          {props.missing}
+        </span>
       </button>
       <Spark profile={props.profile} />
       {/* Only for the pointer: users of the keyboard see cells in full in the bar below the table. */}
@@ -239,6 +249,13 @@ function GridRow(props: {
       </div>
     </div>
   )
+}
+
+/** The share of nulls, if there are any, as it follows the type of a column. */
+function missingIn(profile: ColumnProfile | undefined, total = 0): string {
+  if (!profile?.nulls || total === 0) return ''
+  const share = profile.nulls / total
+  return ` · ${share < 0.001 ? `<${formatPercent(0.001)}` : formatPercent(share)} null`
 }
 
 function cellId(grid: string, row: number, column: number): string {
