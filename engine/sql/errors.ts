@@ -89,13 +89,25 @@ export function explainer(
       ) ?? []
     const position = name === undefined ? undefined : placeIn(statement, name)
     const columns = tables.flatMap((table) => table.columns.map(shownName))
-    const near = name !== undefined && /column/i.test(message) ? nearest(name, columns) : undefined
+    const isColumn = name !== undefined && /column/i.test(message)
+    const near = isColumn ? nearest(name, columns) : undefined
     const [whole] = position === undefined ? [] : unquotedAt(text, position, columns)
     const meant = near !== undefined && near !== name ? ` Did you mean "${near}"?` : ''
+    const others = isColumn && near === undefined ? existing(columns) : ''
     const isPart = whole && whole.name.toLowerCase() !== name?.toLowerCase()
-    const hint = isPart ? ` ${quotesFor(whole.name)}` : meant
+    const hint = isPart ? ` ${quotesFor(whole.name)}` : meant || others
     return sqlError('invalid_sql', `${message}${hint}`, position, error)
   }
+}
+
+const MOST_NAMES = 20
+
+/** Which columns there are; the first of many. */
+function existing(columns: readonly string[]): string {
+  const names = [...new Set(columns)].map((name) => JSON.stringify(name))
+  if (names.length === 0) return ''
+  const more = names.length - MOST_NAMES
+  return ` There are ${names.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
 }
 
 const OUTDATED =

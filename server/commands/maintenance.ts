@@ -146,7 +146,7 @@ async function verify(engine: Engine, { from = 1 }: { from?: number }): Promise<
   }
   for (const { dataset, part, note } of report.notes) console.log(`dataset ${dataset}, part ${part}: ${note}`)
   console.log(
-    `${counted(report.datasets, 'dataset')}, ${counted(report.parts, 'part')}, ${inRows(report.rows)}, ${counted(report.bytes, 'byte')}: ` +
+    `${counted(report.datasets, 'dataset')}, ${counted(report.parts, 'part')} of all versions, ${inRows(report.rows)}, ${counted(report.bytes, 'byte')}: ` +
       (report.problems.length === 0 ? 'all well' : counted(report.problems.length, 'problem')),
   )
   if (report.next !== undefined) console.error(`Stopped. Go on with: parquetry verify --from ${report.next}`)

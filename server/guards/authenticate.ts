@@ -124,7 +124,7 @@ function authenticators({ engine, keys, links, config }: Services): readonly Aut
       // Without a challenge: a browser would ask for a password, and none helps.
       throw new ServerError(
         'unauthorized',
-        'This link has expired, was deleted or was altered. Ask whoever sent it for a new one.',
+        'This link has expired or was altered, or whoever made it has deleted it or replaced their key. Ask for a new one.',
       )
     return { account, keyId: 0, readOnly: false }
   }

@@ -61,6 +61,14 @@ describe.skipIf(withoutBrowser())('every page', () => {
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
     await walked.expectClean('dialog-keys')
     await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const address = new URL(page.url()).hash.slice(2)
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await walked.go('sql')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await walked.go(address)
+    await page.getByTestId('row-count').waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('oslo')
     await page.getByTestId('row-count').getByText('34 of 100 rows').waitFor()
@@ -97,12 +105,20 @@ describe.skipIf(withoutBrowser())('every page', () => {
     await page.getByLabel('Name of the dataset').fill('towns')
     await page.getByLabel('Repository').selectOption('a new private one, “My data”')
     await walked.expectClean('upload-pasted')
+    // The repository that a refused attempt has made is taken by the next one.
+    walked.visitor.expectRefusal(400, '/data')
+    await page.getByLabel('Type of town').selectOption('integer')
+    await page.getByRole('button', { name: 'Create the dataset' }).click()
+    await page.getByText('"Oslo" is not').first().waitFor()
+    await page.getByLabel('Type of town').selectOption('string')
     await page.getByRole('button', { name: 'Create the dataset' }).click()
     await page.getByRole('gridcell', { name: 'Hamar' }).waitFor()
     expect(await (await walked.stage.api('GET', '/repositories/2')).json()).toMatchObject({
       name: 'My data',
       private: true,
     })
+    const all = await (await walked.stage.api('GET', '/repositories')).json()
+    expect(all.filter(({ name }: { name: string }) => name === 'My data')).toHaveLength(1)
   })
 
   it('goes by keys alone from a file through a filter and a saved query to a link that needs no key', async () => {

@@ -1,16 +1,20 @@
 import type { RefObject } from 'preact'
-import { useLayoutEffect, useReducer, useState } from 'preact/hooks'
+import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 
 /** Listens to an event of the window as long as the component is there. */
 export function useEvent<Name extends keyof WindowEventMap>(
   name: Name | `parquetry:${string}`,
   listener: (event: WindowEventMap[Name]) => void,
 ): void {
-  // Before the page is painted, because who sees that it takes keys and cells may press and paste them at once.
+  const latest = useRef(listener)
+  latest.current = listener
+  // Before the page is painted, because who sees that it takes keys and cells may press and paste them at once. And only
+  // once: components may render between two listeners to one event, and one that is added then would not hear of it.
   useLayoutEffect(() => {
-    addEventListener(name, listener as EventListener)
-    return () => removeEventListener(name, listener as EventListener)
-  })
+    const hear = (event: WindowEventMap[Name]) => latest.current(event)
+    addEventListener(name, hear as EventListener)
+    return () => removeEventListener(name, hear as EventListener)
+  }, [name])
 }
 
 /** A number, and a function that increases it, so that the component renders again. */

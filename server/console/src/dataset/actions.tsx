@@ -13,7 +13,7 @@ import { Loaded, useResource } from '../ui/resource.tsx'
 import { announce, complain } from '../ui/toast.tsx'
 import { viewQuery } from '../view/view.ts'
 import type { Exploration } from './exploration.ts'
-import { follow } from './following.ts'
+import { follow, refresh } from './following.ts'
 
 export function DatasetActions(exploration: Exploration) {
   const { dataset, view, rows, canAdd } = exploration
@@ -73,9 +73,12 @@ function itemsOf({ dataset, source, view, canWrite }: Exploration): readonly (Me
     query !== undefined && { icon: 'code', says: 'Show as SQL', to: () => showAsSql(id, query) },
     canWrite && { icon: 'edit', says: 'Name and description', to: () => describeDataset(dataset) },
     canWrite &&
+      canFollow &&
+      source !== undefined && { icon: 'clock', says: 'Refresh now', to: () => refresh(id, source) },
+    canWrite &&
       canFollow && {
         icon: 'globe',
-        says: source ? 'Change or refresh now' : 'Follow series or a file…',
+        says: source ? 'Change what it follows' : 'Follow series or a file…',
         to: () => follow(id, source),
       },
     canWrite && source !== undefined && { icon: 'close', says: 'Stop following', to: unfollow },
@@ -86,7 +89,7 @@ function itemsOf({ dataset, source, view, canWrite }: Exploration): readonly (Me
 const CHOICES = [
   { value: 'csv', label: 'CSV', note: 'for everything that reads tables' },
   { value: 'european', label: 'CSV, European', note: 'semicolons and decimal commas, opens in Excel' },
-  { value: 'xlsx', label: 'Excel', note: 'typed cells, several sheets past 1,048,576 rows' },
+  { value: 'xlsx', label: 'Excel', note: 'typed cells, several sheets past 1,048,575 rows' },
   { value: 'parquet', label: 'Parquet', note: 'small, typed; for pandas, R, DuckDB, Spark' },
   { value: 'json', label: 'JSON', note: 'an array of objects' },
   { value: 'ndjson', label: 'NDJSON', note: 'one object on each line' },

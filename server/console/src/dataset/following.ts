@@ -3,6 +3,7 @@ import type { Interval, NewSource, Repository, Source } from '../../../client/in
 import { api } from '../api.ts'
 import { href, navigate } from '../router.ts'
 import { ask } from '../ui/form.tsx'
+import { perform } from '../ui/toast.tsx'
 import { chosenRepository, type Homes, newDatasetFields, store } from './storing.ts'
 
 const INTERVALS = {
@@ -82,6 +83,19 @@ export function follow(id: number, source: Source | undefined): void {
   })
 }
 
+/** Fetches what a dataset follows again. */
+export function refresh(id: number, source: Source): Promise<void> {
+  const fields = Object.entries(fieldsOf(source)).map(([name, { value }]) => [name, value])
+  return perform(
+    async () => {
+      const made = await api().datasets.follow(id, sourceOf(Object.fromEntries(fields), source))
+      if (made.lastError !== null) throw new Error(lastError(made))
+      return made
+    },
+    ({ lastRun }) => (lastRun === source.lastRun ? 'The refresh has begun.' : 'Refreshed.'),
+  )
+}
+
 /** Asks for what a new dataset follows. It is made if that can be fetched. @param home its repository, if that is known */
 export function followAnew(homes: Homes, home: Repository | undefined): void {
   const { name, home: choice } = newDatasetFields('', homes)
@@ -94,7 +108,8 @@ export function followAnew(homes: Homes, home: Repository | undefined): void {
       const { datasets } = api()
       const { id } = await store({ name, repositoryId }, async (id) => {
         const made = await datasets.follow(id, sourceOf(answers))
-        if (made.lastError !== null && made.lastVersion === null) throw new Error(lastError(made))
+        if (made.lastError !== null && made.lastVersion === null)
+          throw new Error(`${lastError(made)} No dataset was made.`)
         return datasets.get(id)
       })
       navigate(href(['datasets', id]))

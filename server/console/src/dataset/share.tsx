@@ -25,7 +25,7 @@ export function Share({ dataset, view }: Exploration) {
     <div class="share">
       <Card
         title="A link without a key"
-        hint="Whoever has it downloads these rows in your name, which counts as your export. It ends when you lose the right to read them."
+        hint="Whoever has it downloads these rows in your name, which counts as your export. It ends when you lose the right to read them, and when the key that you use here is replaced."
       >
         <LineForm
           action="Make a link"

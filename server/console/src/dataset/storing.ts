@@ -7,13 +7,18 @@ export interface Homes {
   readonly account: string
 }
 
+/** The repository that is made where somebody has none. */
+const NEW = { name: 'My data', private: true }
+
+const isMade = ({ name, private: isPrivate }: Repository) => name === NEW.name && isPrivate
+
 /** The repositories of a choice. Of public ones it says so. */
 export function choicesOf(homes: readonly Repository[]) {
   return [
     ...homes.map(({ id, name, private: isPrivate }) => {
       return [String(id), isPrivate ? name : `${name} (public)`] as const
     }),
-    ['', 'a new private one, “My data”'] as const,
+    ...(homes.some(isMade) ? [] : [['', `a new private one, “${NEW.name}”`] as const]),
   ]
 }
 
@@ -26,15 +31,9 @@ export function firstChoice(homes: readonly Repository[], account: string): stri
 export async function chosenRepository(home: string): Promise<number> {
   if (home !== '') return Number(home)
   const { repositories, account } = api()
-  const fields = { name: 'My data', private: true }
-  try {
-    return (await repositories.create(fields)).id
-  } catch (error) {
-    const [{ name: own }, known] = await Promise.all([account.get(), repositories.list()])
-    const made = known.find((one) => one.name === fields.name && one.owner === own && one.private)
-    if (!made) throw error
-    return made.id
-  }
+  const [{ name: own }, known] = await Promise.all([account.get(), repositories.list()])
+  const made = known.find((one) => isMade(one) && one.owner === own)
+  return (made ?? (await repositories.create(NEW))).id
 }
 
 /**

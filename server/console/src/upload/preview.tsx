@@ -229,10 +229,15 @@ function Choices({ options, why = [] }: Preview) {
   )
 }
 
+const MOMENTS: ReadonlySet<string> = new Set(['date', 'timestamp', 'timestamptz'])
+const SEVERAL_FORMS =
+  'A file has one form of dates. Where a column has several, store it as text and read them on the page SQL with try_strptime.'
+
 /** Why columns are text although they may be meant as something else, each with a button that reads them so. */
 function Reasons({ chosen, preview, readWith }: Reading & { readonly preview: Preview }) {
+  const isText = (name: string) => (chosen.types.get(name) ?? 'string') === 'string'
   const meant = preview.columns.flatMap(({ name, because }) =>
-    because && (because.try ?? because.above) !== undefined ? [{ name, ...because }] : [],
+    because && (because.try ?? because.above) !== undefined && isText(name) ? [{ name, ...because }] : [],
   )
   return (
     <>
@@ -240,6 +245,7 @@ function Reasons({ chosen, preview, readWith }: Reading & { readonly preview: Pr
         <Note key={name}>
           “{name}” is text, because row {row} has “{value}”.{' '}
           {above !== undefined && `The values above it are of type ${above}. `}
+          {above !== undefined && instead === undefined && MOMENTS.has(above) && SEVERAL_FORMS}
           {[instead, or].map(
             (choice) =>
               choice !== undefined && (
