@@ -18,7 +18,6 @@ type Row = readonly [code: ConnectorErrorCode, sentence: (about: About) => strin
 
 const nothing = ({ name, subject, isSeries }: About) =>
   `${name} has no ${isSeries ? 'series' : 'category'} ${quoted(subject)}.`
-const unreachable = ({ name }: About) => `${name} can not be reached. Try again later.`
 const notUnderstoodBy = ({ name }: About) => `The response of ${name} could not be understood.`
 
 /** Why there is no answer, or none that can be read: the code, and the sentence that users read. */
@@ -74,13 +73,17 @@ const FAILURES = {
   unreached: [
     'provider_down',
     ({ name, seconds }) =>
-      `${name} can not be reached. After several attempts, it is not asked for ${seconds} s.`,
+      `${name} can not be reached from this server. After several attempts, it is not asked for ${seconds} s.`,
   ],
   crowded: ['provider_slow', ({ name }) => `${name} is slow, and too many requests are waiting for it.`],
   /** The request never left. */
-  unconnected: ['provider_down', unreachable],
+  unconnected: [
+    'provider_down',
+    ({ name }) =>
+      `${name} can not be reached from this server. Try again later, or see whether it has access to the internet.`,
+  ],
   /** The connection ended early. */
-  cut: ['provider_down', unreachable],
+  cut: ['provider_down', ({ name }) => `The connection to ${name} broke off. Try again later.`],
   slow: [
     'provider_slow',
     ({ name }) => `${name} did not answer in time. Try again later, or ask for less with start and end.`,

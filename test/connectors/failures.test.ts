@@ -122,7 +122,9 @@ describe('a provider that', () => {
     await at.upstream.close()
     const error = await failureOf(browse(at))
     expect(error).toMatchObject({ code: 'provider_down', status: 503 })
-    expect(error.message).toBe('Frankfurter can not be reached. Try again later.')
+    expect(error.message).toBe(
+      'Frankfurter can not be reached from this server. Try again later, or see whether it has access to the internet.',
+    )
   })
 
   it('can not be reached again and again: says so, and for how long it is not asked', async () => {
@@ -133,7 +135,7 @@ describe('a provider that', () => {
     for (let tries = 0; tries < 5; tries++) error = await failureOf(browse(at))
     expect(error).toMatchObject({ code: 'provider_down', status: 503 })
     expect(error.message).toMatch(
-      /^Frankfurter can not be reached. After several attempts, it is not asked for \d+ s\.$/,
+      /^Frankfurter can not be reached from this server. After several attempts, it is not asked for \d+ s\.$/,
     )
   })
 

@@ -74,6 +74,8 @@ export interface Sheet {
   readonly merged: readonly MergedCell[]
   /** What was read although the program hides it, as a filter does, in formats of which that is known. */
   readonly hidden?: HiddenCells
+  /** Cells with notes or comments, in formats of which that is known. */
+  readonly notes?: readonly string[]
 }
 
 /** A workbook in any format. */

@@ -1,17 +1,19 @@
 import type { Rewritten } from '../text/rewritten.ts'
 import { covering, listed, type MergedCell, type Sheet } from './book.ts'
 
-/** What sheets show in another way than rows and columns can: merged cells, and rows and columns that are hidden. */
+/** What sheets show in another way than rows and columns can: merged cells, hidden rows and columns, and notes. */
 export class Marks {
   readonly #merged: MergedCell[] = []
   readonly #rows: number[] = []
   readonly #columns = new Set<number>()
+  readonly #notes: string[] = []
 
   /** @param isWithin whether a row of the sheet is one of the table */
-  add({ merged, hidden }: Sheet, isWithin: (row: number) => boolean): void {
+  add({ merged, hidden, notes = [] }: Sheet, isWithin: (row: number) => boolean): void {
     for (const cell of merged) if (isWithin(cell.row)) this.#merged.push(cell)
     for (const row of hidden?.rows ?? []) if (isWithin(row)) this.#rows.push(row)
     for (const column of hidden?.columns ?? []) this.#columns.add(column)
+    for (const cell of notes) if (isWithin(Number(/\d+$/.exec(cell)?.[0]))) this.#notes.push(cell)
   }
 
   warnings(targets: Rewritten['targets']): readonly string[] {
@@ -23,6 +25,9 @@ export class Marks {
         'columns',
         columns.map(({ name }) => JSON.stringify(name)),
       ),
+      ...(this.#notes.length > 0
+        ? [`Notes on cells were not read (${this.#notes.length}): ${listed(this.#notes)}.`]
+        : []),
     ]
   }
 }

@@ -94,6 +94,10 @@ async function workbookPath(zip: ZipReader): Promise<string> {
   return main
 }
 
+function relationshipsOf(part: string): string {
+  return posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`)
+}
+
 /** The relationships of a part by their ids. Their targets are given as paths in the archive. */
 async function relationships(
   zip: ZipReader,
@@ -101,7 +105,7 @@ async function relationships(
 ): Promise<Map<string, { type: string; target: string }>> {
   const folder = posix.dirname(part)
   const found = new Map<string, { type: string; target: string }>()
-  await parse(zip, posix.join(folder, '_rels', `${posix.basename(part)}.rels`), {
+  await parse(zip, relationshipsOf(part), {
     open(name, attributes) {
       if (name !== 'Relationship') return
       const target = attribute(attributes, 'Target') ?? ''
@@ -112,6 +116,21 @@ async function relationships(
     },
   })
   return found
+}
+
+/** The cells of a sheet that have notes or comments, once each. @param sheet its path in the archive */
+export async function notedCells(zip: ZipReader, sheet: string): Promise<string[]> {
+  const cells = new Set<string>()
+  if (!zip.entries.has(relationshipsOf(sheet))) return []
+  for (const { type, target } of (await relationships(zip, sheet)).values()) {
+    if (!/\/(?:comments|threadedComment)$/.test(type) || !zip.entries.has(target)) continue
+    await parse(zip, target, {
+      open(name, attributes) {
+        if (name === 'comment' || name === 'threadedComment') cells.add(attribute(attributes, 'ref') ?? '')
+      },
+    })
+  }
+  return [...cells]
 }
 
 /** Reads the shared strings. Each is one `si` element; runs of rich text are joined, phonetic hints are left out. */

@@ -2,7 +2,7 @@ import type { Entry } from 'yauzl'
 import type { ReadRequest } from '../request.ts'
 import type { Book, HiddenCells, MergedCell, OnRow, Sheet } from '../workbook/book.ts'
 import { ZipReader } from '../zip/zip-reader.ts'
-import { readWorkbook, type Workbook } from './book.ts'
+import { notedCells, readWorkbook, type Workbook } from './book.ts'
 import { SheetParser } from './sheet.ts'
 import { XmlReader } from './xml.ts'
 
@@ -31,6 +31,7 @@ class XlsxSheet implements Sheet {
   exactIntegers = false
   merged: readonly MergedCell[] = []
   hidden: HiddenCells = { rows: [], columns: [] }
+  notes: readonly string[] = []
 
   constructor(zip: ZipReader, workbook: Workbook, { name, isHidden, entry }: Workbook['sheets'][number]) {
     this.name = name
@@ -49,6 +50,7 @@ class XlsxSheet implements Sheet {
         yield this.#zip.bytesRead
       }
       xml.end()
+      this.notes = await notedCells(this.#zip, this.#entry.fileName)
     } finally {
       this.zeroFormulas = parser.zeroFormulas
       this.exactIntegers = parser.exactIntegers

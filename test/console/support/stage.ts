@@ -86,9 +86,13 @@ export async function buildConsole(): Promise<string> {
       await delay(100)
       continue
     }
+    // As for the package: with vitest's own environment Vite takes the larger files that are for development.
+    const { NODE_ENV } = process.env
+    process.env['NODE_ENV'] = 'production'
     try {
       await build({ root: CONSOLE, configFile: join(CONSOLE, 'vite.config.ts'), logLevel: 'error' })
     } finally {
+      process.env['NODE_ENV'] = NODE_ENV
       rmSync(lock, { recursive: true, force: true })
     }
   }

@@ -33,3 +33,17 @@ test('hidden rows that are not read, and what no cell is in, are not named', asy
   expect(await warnings([1, 5, 7], [5], { footer: 1 })).toBeUndefined()
   expect(await warnings([], [])).toBeUndefined()
 })
+
+test('notes on cells of the table are named, as they are not read', async () => {
+  const file = await workbook((sheet) => {
+    sheet.addRows([
+      ['name', 'price'],
+      ['a', 1],
+      ['b', 2],
+      ['total', 3],
+    ])
+    for (const cell of ['A1', 'B3', 'A3', 'B4']) sheet.getCell(cell).note = 'estimated'
+  })
+  const { warnings } = await bench.read('xlsx', file, { options: { footer: 1 } })
+  expect(warnings).toEqual(['Notes on cells were not read (2): A3, B3.'])
+})

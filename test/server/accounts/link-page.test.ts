@@ -128,7 +128,9 @@ test('a link that has ended, was deleted or changed is a page that says so, and 
     expect(statusCode).toBe(401)
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
     expect(headers).not.toHaveProperty('www-authenticate')
-    expect(body).toContain('This link has expired, was deleted or was altered.')
+    expect(body).toContain(
+      'This link has expired or was altered, or whoever made it has deleted it or replaced their key.',
+    )
   }
   await gone(url.replace('/data', '/data?$top=1&x').replace('?ticket', '&ticket'))
   const program = await open(`${url}x`, {})

@@ -102,9 +102,11 @@ function DatasetView(props: { readonly dataset: CountedDataset; readonly query: 
   const { dataset, query } = props
   const exploration = useExploration(dataset, query)
   const newest = useNews(dataset, !query['version'] && !dataset.isSaved)
-  // Results of `$apply`, whose columns are few and calculated, and past versions have no profile.
-  const tabs = TABS.filter(
-    ({ value }) => value !== 'columns' || (exploration.apply === '' && !query['version'] && !dataset.isSaved),
+  // Results of `$apply`, whose columns are few and calculated, and past versions have no profile. A saved query has
+  // neither that nor versions of its own.
+  const hasProfile = exploration.apply === '' && !query['version'] && !dataset.isSaved
+  const tabs = TABS.filter(({ value }) =>
+    value === 'columns' ? hasProfile : value !== 'history' || !dataset.isSaved,
   )
   const tab = tabs.find(({ value }) => value === query['view'])?.value ?? 'table'
   const explored = tab === 'table' || tab === 'columns' || tab === 'plot' ? tab : undefined
@@ -175,7 +177,7 @@ function Facts({ dataset, newest }: FactsProps) {
         <li>{plural(dataset.rowCount, 'row')}</li>
         <li>{plural(dataset.columns.length, 'column')}</li>
         <li>{dataset.isSaved ? 'saved query' : `${formatBytes(dataset.bytes)} stored`}</li>
-        <li>version {dataset.version}</li>
+        {!dataset.isSaved && <li>version {dataset.version}</li>}
         <li>changed {formatAge(dataset.updatedAt)}</li>
         {creator && <li>by {creator}</li>}
         {license && <li>licence {license}</li>}
