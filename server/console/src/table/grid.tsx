@@ -179,13 +179,15 @@ function HeaderCell(props: {
       aria-sort={sorted ? direction : 'none'}
       style={{ left: `${left}px`, width: `${width}px` }}
     >
-      <button type="button" class="grid-sort" title={`${column.name} — sort`} onClick={props.onSort}>
+      <button
+        type="button"
+        class="grid-sort"
+        title={`${column.name}${props.missing} — sort`}
+        onClick={props.onSort}
+      >
         <span class="grid-name">{column.name}</span>
         {sorted && <Icon name={props.order?.descending ? 'down' : 'up'} />}
-        <span class="grid-type">
-          {column.type}
-          {props.missing}
-        </span>
+        <span class="grid-type">{column.type}</span>
       </button>
       <Spark profile={props.profile} />
       {/* Only for the pointer: users of the keyboard see cells in full in the bar below the table. */}
@@ -251,34 +253,40 @@ function GridRow(props: {
   )
 }
 
-/** The share of nulls, if there are any, as it follows the type of a column. */
+/** The share of nulls, if there are any, as it follows the name of a column. */
 function missingIn(profile: ColumnProfile | undefined, total = 0): string {
   if (!profile?.nulls || total === 0) return ''
   const share = profile.nulls / total
-  return ` · ${share < 0.001 ? `<${formatPercent(0.001)}` : formatPercent(share)} null`
+  return ` — ${share < 0.001 ? `<${formatPercent(0.001)}` : formatPercent(share)} null`
 }
 
 function cellId(grid: string, row: number, column: number): string {
   return `${grid}-${row}-${column}`
 }
 
+/** The values of a column in small: how many are in each range, or the shares of the most frequent ones; nulls last. */
 function Spark({ profile }: { readonly profile: ColumnProfile | undefined }) {
-  const { histogram, top = [] } = profile ?? {}
+  const { histogram, top = [], nulls = 0 } = profile ?? {}
   if (!histogram) {
     return (
       <span class="spark spark-shares" aria-hidden="true">
         {top.map(({ value, count }) => (
           <i key={value} style={{ flexGrow: count }} />
         ))}
+        {nulls > 0 && top.length > 0 && <i class="is-null" style={{ flexGrow: nulls }} />}
       </span>
     )
   }
-  const highest = Math.max(...histogram.map(({ count }) => count), 1)
+  const highest = Math.max(...histogram.map(({ count }) => count), nulls, 1)
+  const size = (count: number) => ({
+    blockSize: `${count === 0 ? 0 : Math.max(6, (count / highest) * 100)}%`,
+  })
   return (
     <span class="spark spark-bins" aria-hidden="true">
       {histogram.map(({ from, count }) => (
-        <i key={from} style={{ blockSize: `${count === 0 ? 0 : Math.max(6, (count / highest) * 100)}%` }} />
+        <i key={from} style={size(count)} />
       ))}
+      {nulls > 0 && <i class="is-null" style={size(nulls)} />}
     </span>
   )
 }
