@@ -69,6 +69,10 @@ const BUFFERED_BYTES = 256 << 10
 /** How many more rows than wanted are looked for. Each may cost a vector of all columns, so they are few. */
 const LOOK_AHEAD = 32
 
+/** The largest table of which all rows that match are looked for. */
+const COUNTED_ROWS = 20_000
+const COUNTED_BYTES = 1 << 20
+
 export type ReadingStrategy = Exclude<Strategy, { kind: 'nothing' }>
 
 /** Decides how a query is run. Nothing else does. */
@@ -106,12 +110,18 @@ export function choose(
 
 /** How few rows are read and the others that match are counted along. */
 function chooseCounting(plan: Plan, requested: number, remote: boolean): Strategy {
-  const window = { skip: plan.window.skip, top: requested + LOOK_AHEAD }
-  const wider = { ...plan, window }
+  const wider = (rows: number) => ({ ...plan, window: { skip: plan.window.skip, top: requested + rows } })
   // All columns of a small table are read sooner than a second statement is planned.
-  const located = !remote && !fitsInBuffer(plan.most, plan) && hasPositions(wider)
-  const reads = { plan: wider, ranges: true, remote, located }
-  return { ...reads, kind: 'buffered', numbers: undefined, counting: { requested, window } }
+  const located = !remote && !fitsInBuffer(plan.most, plan) && hasPositions(wider(LOOK_AHEAD))
+  const looked = wider(!located && isSoonCounted(plan) ? Math.max(plan.most!, LOOK_AHEAD) : LOOK_AHEAD)
+  const reads = { plan: looked, ranges: true, remote, located }
+  return { ...reads, kind: 'buffered', numbers: undefined, counting: { requested, window: looked.window } }
+}
+
+/** Whether all rows that match are had sooner than a second statement counts them. To sort more than are wanted takes long. */
+function isSoonCounted({ most, rowBytes, order }: Plan): boolean {
+  const isSmall = most !== undefined && most <= COUNTED_ROWS && most * rowBytes <= COUNTED_BYTES
+  return isSmall && order.length === 0
 }
 
 /** How the matching rows are counted. */
@@ -145,7 +155,8 @@ export function strategyText(strategy: Strategy): string {
       return 'The matching rows are counted.'
     case 'buffered': {
       const how = 'Few rows are fetched at once and written in one piece'
-      const counted = strategy.counting ? `, and counted along if at most ${LOOK_AHEAD - 1} more match` : ''
+      const { requested = 0, window } = strategy.counting ?? {}
+      const counted = window ? `, and counted along if at most ${window.top! - requested - 1} more match` : ''
       return `${how}${counted}${foundFirst(strategy)}.`
     }
     case 'stream': {

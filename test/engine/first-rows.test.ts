@@ -47,10 +47,31 @@ describe('first rows and their number', () => {
     })
   })
 
-  test('come of two where many match', async () => {
+  test('come of one scan where many match in a table that is read soon', async () => {
     expect(await read({ filter: 'rest eq 3', top: 2, select: 'n' })).toEqual({
       text: 'n\n3\n103\n',
       count: 50,
+      statements: 1,
+    })
+    expect(await read({ filter: 'n ge 1', skip: 10, top: 1, select: 'n' })).toEqual({
+      text: 'n\n11\n',
+      count: ROWS - 1,
+      statements: 1,
+    })
+  })
+
+  test('come of two where many match and would have to be sorted, or the table is larger', async () => {
+    expect(await read({ filter: 'rest eq 4', orderBy: 'text', top: 2, select: 'n' })).toEqual({
+      text: 'n\n1004\n104\n',
+      count: 50,
+      statements: 2,
+    })
+    const large = await newDataset(place.engine)
+    const lines = Array.from({ length: 30_000 }, (_, n) => n)
+    await large.replace({ body: bytesOf(`n\n${lines.join('\n')}\n`), format: 'csv' })
+    expect(await read({ filter: 'n ge 9', top: 2 }, 'csv', large)).toEqual({
+      text: 'n\n9\n10\n',
+      count: 29_991,
       statements: 2,
     })
   })
