@@ -185,7 +185,7 @@ export class SqliteDatabase extends Database {
     }
   }
 
-  /** Call it in a turn. Only when no reader is held at an earlier state, can the whole log be copied and begun anew. */
+  /** Call it in a turn. The whole log can be copied, and begun anew, only when no reader is held at an earlier state. */
   async #copyLog(): Promise<boolean> {
     await this.#syncs.drained()
     this.#inLog = 0

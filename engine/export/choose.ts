@@ -118,7 +118,10 @@ function chooseCounting(plan: Plan, requested: number, remote: boolean): Strateg
   return { ...reads, kind: 'buffered', numbers: undefined, counting: { requested, window: looked.window } }
 }
 
-/** Whether all rows that match are had sooner than a second statement counts them. To sort more than are wanted takes long. */
+/**
+ * Whether all rows that match are read in less time than a second statement takes to count them. Sorting more of them
+ * than are wanted would take longer.
+ */
 function isSoonCounted({ most, rowBytes, order }: Plan): boolean {
   const isSmall = most !== undefined && most <= COUNTED_ROWS && most * rowBytes <= COUNTED_BYTES
   return isSmall && order.length === 0
